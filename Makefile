@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: ISC
+# One makefile, no recursion into folders, no configure.  `make help` says what
+# it can do.
+
+VERSION	:= 0.1.0
+
+#### what you may set: CC CFLAGS LDFLAGS PREFIX DESTDIR V SAN COV FI
+PREFIX	?= /usr/local
+CFLAGS	?= -O2 -g
+SAN	?=# address,undefined | thread
+FI	?=# 1: compile the fault seams in
+COV	?=# 1: gcov
+V	?=
+
+#### flags
+cc-option = $(shell $(CC) -Werror $(1) -x c -c -o /dev/null /dev/null 2>/dev/null && echo $(1))
+WARN	:= -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual \
+	-Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-Wformat=2 -Wundef -Wimplicit-fallthrough -Werror
+HARD	:= -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE -fno-common \
+	$(call cc-option,-ftrivial-auto-var-init=zero)
+PKGS	:= sqlite3 libsodium libzstd libseccomp jansson libsystemd
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+LDLIBS	:= $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+LDHARD	:= -pie -Wl,-z,relro,-z,now -Wl,--as-needed
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DGLOVE_VERSION='"$(VERSION)"' -I. -I$(B) \
+	$(WARN) $(HARD) $(PKG_CFLAGS) $(if $(FI),-DFAULTINJECT) \
+	$(if $(COV),--coverage) $(SANFLAGS) $(CFLAGS) -MMD -MP
+
+# One build directory per kind of build, so switching never rebuilds the world.
+empty	:=
+space	:= $(empty) $(empty)
+comma	:= ,
+B	:= build/$(or $(subst $(comma),-,$(SAN)),plain)$(if $(FI),-fi)$(if $(COV),-cov)$(if $(filter clang%,$(notdir $(CC))),-clang)
+
+#### what there is
+LIBDIRS	:= base lifecycle journal engine recovery sandbox relay cli $(if $(FI),faultinject)
+PROGS	:= $(patsubst cli/%.c,%,$(wildcard cli/glove.c cli/gloved.c cli/glove-sandbox.c cli/glove-verify.c))
+LIB_C	:= $(filter-out lifecycle/emit.c $(PROGS:%=cli/%.c),$(wildcard $(LIBDIRS:=/*.c)))
+UNIT_C	:= $(wildcard tests/unit/*_test.c)
+CRASH_C	:= $(wildcard tests/crash/*_test.c)
+TLIB_C	:= $(wildcard tests/lib/*.c)
+FUZZ_C	:= $(wildcard tests/fuzz/*.c)
+BENCH_C	:= $(wildcard tests/bench/*.c)
+UNITS	:= $(UNIT_C:%.c=$(B)/%)
+CRASHES	:= $(if $(FI),$(CRASH_C:%.c=$(B)/%))
+BENCHES	:= $(BENCH_C:%.c=$(B)/%)
+HDRS	:= $(wildcard $(LIBDIRS:=/*.h) tests/lib/*.h)
+SRCS	:= $(LIB_C) $(PROGS:%=cli/%.c) $(UNIT_C) $(CRASH_C) $(TLIB_C) $(BENCH_C) lifecycle/emit.c
+LIB	:= $(B)/libglove.a
+OBJ	= $(1:%.c=$(B)/%.o)
+
+ifeq ($(V),)
+Q	:= @
+say	= @printf '  %-7s %s\n' $(1) $(2:$(B)/%=%);
+endif
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+.PHONY: all check unit headers layers analyze clean help FORCE
+
+all: $(PROGS:%=$(B)/%) $(LIB) ## build everything; leaves ./glove runnable here
+ifeq ($(B),build/plain)
+	$(Q)for p in $(PROGS); do ln -sf $(B)/$$p $$p; done
+endif
+
+$(LIB): $(call OBJ,$(LIB_C))
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/%.o: %.c $(B)/flags | $(GEN)
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# Rebuild when the flags change: the file is only rewritten if it differs.
+$(B)/flags: FORCE
+	@mkdir -p $(B); printf '%s\n' "$(subst ",\",$(CC) $(ALL_CFLAGS))" | cmp -s - $@ || \
+	    printf '%s\n' "$(subst ",\",$(CC) $(ALL_CFLAGS))" > $@
+FORCE:
+
+LINK	= $(CC) $(SANFLAGS) $(if $(COV),--coverage) $(LDFLAGS) $(LDHARD) -o $@ $^ $(LDLIBS)
+
+$(PROGS:%=$(B)/%): $(B)/%: $(B)/cli/%.o $(LIB)
+	$(call say,LD,$@)$(LINK)
+
+#### tables -> sql, dot, mdoc
+EMIT	:= $(B)/lifecycle/emit
+EMIT_C	:= lifecycle/emit.c lifecycle/machine.c lifecycle/words.c base/err.c
+GEN	:= $(B)/derived.h
+$(EMIT): $(EMIT_C) $(wildcard lifecycle/*.def lifecycle/*.h base/*.def base/*.h)
+	$(call say,HOSTCC,$@)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -I. -o $@ $(EMIT_C)
+$(B)/derived.sql: $(EMIT)
+	$(call say,EMIT,$@)$(EMIT) sql > $@
+$(B)/derived.h: $(B)/derived.sql
+	$(call say,GEN,$@)sed 's/.*/"&\\n"/' $< > $@
+
+#### tests
+TLIB	:= $(call OBJ,$(TLIB_C))
+$(B)/tests/unit/% $(B)/tests/crash/% $(B)/tests/bench/%: $(TLIB)
+$(B)/tests/%: $(B)/tests/%.o $(LIB)
+	$(call say,LD,$@)$(CC) $(SANFLAGS) $(if $(COV),--coverage) $(LDFLAGS) $(LDHARD) -o $@ \
+	    $(filter %.o,$^) $(LIB) $(LDLIBS) -lcmocka
+
+unit: all $(UNITS) $(CRASHES) ## the unit tests (and with FI=1 the crash tests)
+	$(Q)for t in $(UNITS) $(CRASHES); do $$t || exit 1; done
+
+check: unit headers layers
+
+#### every header stands alone
+headers: $(GEN) ## does every header compile alone
+	$(Q)for h in $(HDRS); do $(CC) -std=c11 -D_GNU_SOURCE -I. -I$(B) $(PKG_CFLAGS) \
+	    $(if $(FI),-DFAULTINJECT) $(WARN) -fsyntax-only -x c \
+	    -include $$h /dev/null || exit 1; done
+
+#### who may include whom; a folder may always include itself
+MAY_base	:=
+MAY_faultinject	:= base/
+MAY_lifecycle	:= base/
+MAY_journal	:= base/ lifecycle/ faultinject/
+MAY_engine	:= base/ lifecycle/ faultinject/ journal/
+MAY_recovery	:= $(MAY_engine) engine/
+MAY_sandbox	:= base/ lifecycle/ faultinject/ journal/committed.h journal/receipt.h
+MAY_relay	:= $(MAY_sandbox) sandbox/self.h
+LAYERS	:= base faultinject lifecycle journal engine recovery sandbox relay
+# THIRD_header: the files that may include it
+THIRD	:= jansson.h=base/json.c sqlite3.h=journal/db.c,faultinject/vfs.c zstd.h=journal/blob.c \
+	seccomp.h=sandbox/seccomp.c,sandbox/self.c \
+	sodium.h=base/sha256.c,base/id.c,base/text.c,journal/tree.c,journal/sign.c,journal/sign_verify.c,journal/keyring.c,journal/head.c,journal/record.c,journal/ratchet.c
+layers: ## who may include whom (DESIGN.md, "Folders")
+	$(Q)$(foreach d,$(LAYERS),grep -ho '#include "[a-z]*/[^"]*"' $(wildcard $(d)/*.[ch]) /dev/null | \
+	    sed 's/.*"\(.*\)"/\1/' | sort -u | grep -vE '^($(subst $(space),|,$(strip $(d)/ $(MAY_$(d)))))' | \
+	    sed 's,^,$(d)/ may not include ,' | { ! grep .; } &&) true
+	$(Q)for t in $(THIRD); do h=$${t%%=*}; may=",$${t#*=},"; \
+	    for f in $$(grep -l "#include <$$h>" $(wildcard $(LIBDIRS:=/*.[ch])) /dev/null); do \
+	    case "$$may" in *",$$f,"*) ;; *) echo "$$f may not include <$$h>"; exit 1;; esac; done; done
+
+analyze: $(GEN) ## gcc -fanalyzer, clang-tidy, cppcheck
+	$(Q)for c in $(LIB_C); do gcc $(filter-out -MMD -MP -Werror,$(ALL_CFLAGS)) -fanalyzer -c -o /dev/null $$c || exit 1; done
+	$(Q)cppcheck -q --std=c11 --suppress=memleak --suppress=resourceLeak --enable=warning,performance,portability --inline-suppr -I. -I$(B) $(if $(FI),-DFAULTINJECT) --error-exitcode=1 $(LIB_C)
+	$(Q)clang-tidy -quiet $(LIB_C) -- -std=c11 -D_GNU_SOURCE -I. -I$(B) $(PKG_CFLAGS) 2>/dev/null
+
+clean: ## forget it all
+	rm -rf build $(PROGS)
+
+help: ## this
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile
+
+-include $(patsubst %.c,$(B)/%.d,$(SRCS))

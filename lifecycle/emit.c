@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * emit - print what the tables say: emit sql | dot | man
+ * Runs during the build; nothing installs it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "lifecycle/machine.h"
+
+/* machine, from, event, to as one number: SQL's << and | bind alike, so add. */
+static long
+edge_code(int machine, int from, int event, int to)
+{
+	return ((machine * 256L + from) * 256 + event) * 256 + to;
+}
+
+static void
+each_edge(int machine, void (*visit)(int, int, int, const struct step *))
+{
+	struct step step;
+	struct err e;
+
+	for (int from = 0; from < machine_states(machine); from++)
+		for (int ev = 1; ev < machine_events(machine); ev++)
+			if (machine_step(machine, from, ev, &step, &e) == 0)
+				visit(machine, from, ev, &step);
+}
+
+static void
+sql_edge(int machine, int from, int event, const struct step *step)
+{
+	printf("\t\t%ld,\t-- %s: %s %s %s\n",
+	    edge_code(machine, from, event, step->to), machine_name(machine),
+	    machine_state_name(machine, from),
+	    machine_event_name(machine, event),
+	    machine_state_name(machine, step->to));
+}
+
+static void
+sql_states(int machine)
+{
+	for (int i = 1; i < machine_states(machine); i++)
+		if (machine_state_doc(machine, i)[0] != '\0')
+			printf("%s%d", i == 1 ? "" : ", ", i);
+}
+
+static void
+sql_facts(int machine)
+{
+#define FACT(column, type, field, doc)						\
+	printf("\t%s\t%s,\t-- %s\n", #column, #type, doc);
+	switch (machine) {
+	case MACHINE_SESSION:
+#include "lifecycle/session.def"
+		break;
+	case MACHINE_EXPOSURE:
+#define FACT(column, type, field, doc)						\
+	printf("\t%s\t%s,\t-- %s\n", #column, #type, doc);
+#include "lifecycle/exposure.def"
+		break;
+	case MACHINE_CHANGE:
+#define FACT(column, type, field, doc)						\
+	printf("\t%s\t%s,\t-- %s\n", #column, #type, doc);
+#include "lifecycle/change.def"
+		break;
+	case MACHINE_KEY:
+#define FACT(column, type, field, doc)						\
+	printf("\t%s\t%s,\t-- %s\n", #column, #type, doc);
+#include "lifecycle/key.def"
+		break;
+	case MACHINE_SERVICE:
+#define FACT(column, type, field, doc)						\
+	printf("\t%s\t%s,\t-- %s\n", #column, #type, doc);
+#include "lifecycle/service.def"
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+sql(void)
+{
+	puts("-- made by lifecycle/emit from the tables; do not edit\n"
+	    "CREATE TABLE record (\n"
+	    "\tidx\tINTEGER PRIMARY KEY,\n"
+	    "\tmachine\tINTEGER NOT NULL,\n"
+	    "\tsubject\tBLOB NOT NULL,\n"
+	    "\tsubject_seq\tINTEGER NOT NULL,\n"
+	    "\tevent\tINTEGER NOT NULL,\n"
+	    "\tfrom_st\tINTEGER NOT NULL,\n"
+	    "\tto_st\tINTEGER NOT NULL,\n"
+	    "\trefused\tINTEGER NOT NULL,\n"
+	    "\tbytes\tBLOB NOT NULL,\n"
+	    "\tCONSTRAINT record_edge CHECK (CASE refused WHEN 1 THEN from_st = to_st\n"
+	    "\t    WHEN 0 THEN ((machine * 256 + from_st) * 256 + event) * 256 + to_st IN (");
+	for (int m = 0; m < MACHINE_END; m++)
+		if (machine_valid(m))
+			each_edge(m, sql_edge);
+	puts("\t\t-1) ELSE 0 END)\n) STRICT;\n"
+	    "CREATE UNIQUE INDEX record_subject ON record (machine, subject, subject_seq);");
+	for (int m = 1; m < MACHINE_END; m++) {
+		if (!machine_valid(m))
+			continue;
+		printf("CREATE TABLE %s (\t-- derived: replay gives the same\n"
+		    "\tid\tBLOB PRIMARY KEY CHECK (length(id) = 10),\n"
+		    "\tstate\tINTEGER NOT NULL CONSTRAINT %s_state CHECK (state IN (",
+		    machine_name(m), machine_name(m));
+		sql_states(m);
+		puts(")),\n"
+		    "\tseq\tINTEGER NOT NULL,\t-- subject_seq of the last record\n"
+		    "\tfirst\tINTEGER NOT NULL,\t-- index of the first record\n"
+		    "\tlast\tINTEGER NOT NULL,\t-- index of the last record\n"
+		    "\tborn_us\tINTEGER NOT NULL,\t-- Unix time of the first record\n"
+		    "\tmoved_us\tINTEGER NOT NULL,\t-- Unix time of the last record");
+		sql_facts(m);
+		printf("\towed\tINTEGER NOT NULL\t-- effect.def\n) STRICT;\n"
+		    "CREATE INDEX %s_owed ON %s (owed) WHERE owed <> 0;\n"
+		    "CREATE INDEX %s_state ON %s (state, born_us);\n",
+		    machine_name(m), machine_name(m), machine_name(m),
+		    machine_name(m));
+	}
+}
+
+static void
+dot_edge(int machine, int from, int event, const struct step *step)
+{
+	printf("\t\"%s %s\" -> \"%s %s\" [label=\"%s\"%s%s%s];\n",
+	    machine_name(machine), machine_state_name(machine, from),
+	    machine_name(machine), machine_state_name(machine, step->to),
+	    machine_event_name(machine, event),
+	    step->effect > EFFECT_DONE ? " xlabel=\"" : "",
+	    step->effect > EFFECT_DONE ? effect_name((int)step->effect) : "",
+	    step->effect > EFFECT_DONE ? "\"" : "");
+}
+
+static void
+dot(void)
+{
+	puts("digraph glove {\n\trankdir=LR;");
+	for (int m = 1; m < MACHINE_END; m++) {
+		if (!machine_valid(m))
+			continue;
+		for (int s = 1; s < machine_states(m); s++)
+			if (machine_state_doc(m, s)[0] != '\0')
+				printf("\t\"%s %s\" [shape=%s, tooltip=\"%s\"];\n",
+				    machine_name(m), machine_state_name(m, s),
+				    machine_final(m, s) ? "doublecircle" : "box",
+				    machine_state_doc(m, s));
+		each_edge(m, dot_edge);
+	}
+	puts("}");
+}
+
+static void
+man(void)
+{
+	for (int m = 1; m < MACHINE_END; m++) {
+		if (!machine_valid(m))
+			continue;
+		printf(".Ss %s\n.Bl -tag -width applying\n", machine_name(m));
+		for (int s = 1; s < machine_states(m); s++)
+			if (machine_state_doc(m, s)[0] != '\0')
+				printf(".It Cm %s%s\n%s.\n",
+				    machine_state_name(m, s),
+				    machine_final(m, s) ? " Pq final" : "",
+				    machine_state_doc(m, s));
+		puts(".El\n.Pp\nMoves:\n.Bl -tag -width start_intent");
+		for (int v = 1; v < machine_events(m); v++)
+			if (machine_event_doc(m, v)[0] != '\0')
+				printf(".It Cm %s\n%s.\n",
+				    machine_event_name(m, v),
+				    machine_event_doc(m, v));
+		puts(".El");
+	}
+}
+
+int
+main(int argc, char *argv[])
+{
+	static const struct {
+		const char	*name;
+		void		(*run)(void);
+	} outs[] = { { "sql", sql }, { "dot", dot }, { "man", man } };
+
+	for (size_t i = 0; argc == 2 && i < sizeof(outs) / sizeof(outs[0]); i++)
+		if (strcmp(argv[1], outs[i].name) == 0) {
+			outs[i].run();
+			return fflush(stdout) == 0 ? 0 : 74;
+		}
+	fprintf(stderr, "usage: emit sql | dot | man\n");
+	return 2;
+}
