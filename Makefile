@@ -59,7 +59,7 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check unit headers layers analyze clean help FORCE
+.PHONY: all check check-long demo unit e2e bench lint headers layers analyze install clean help FORCE
 
 all: $(PROGS:%=$(B)/%) $(LIB) ## build everything; leaves ./glove runnable here
 ifeq ($(B),build/plain)
@@ -102,9 +102,30 @@ $(B)/tests/%: $(B)/tests/%.o $(LIB)
 	    $(filter %.o,$^) $(LIB) $(LDLIBS) -lcmocka
 
 unit: all $(UNITS) $(CRASHES) ## the unit tests (and with FI=1 the crash tests)
-	$(Q)for t in $(UNITS) $(CRASHES); do $$t || exit 1; done
+	$(Q)tests/run.sh $(sort $(UNITS) $(CRASHES))
 
-check: unit headers layers
+e2e: all ## the scripts of tests/e2e against the programs of this build
+	$(Q)GLOVE_BIN=$(abspath $(B)) tests/run.sh $(sort $(wildcard tests/e2e/[0-9]*.sh))
+
+# What is missing is installed first, then make reads pkg-config afresh.
+check: ## install what is missing, then every test (CONTRIBUTING.md, "Tests")
+	$(Q)dist/deps.sh check
+	$(Q)+tests/check.sh
+check-long: ## the rest: long sweeps, fuzzing, all seeds; by hand
+	$(Q)dist/deps.sh check
+	$(Q)+GLOVE_LONG=1 tests/check.sh
+demo: ## install what is missing, build, and show the main job
+	$(Q)dist/deps.sh build
+	$(Q)+$(MAKE) -s all
+	$(Q)dist/demo.sh $(abspath build/plain)
+
+bench: all $(BENCHES) ## speed as ratios, beside peers in the same run
+	$(Q)for b in $(BENCHES); do $$b || exit 1; done
+	$(Q)for b in $(wildcard tests/bench/*.sh); do GLOVE_BIN=$(abspath $(B)) $$b || exit 1; done
+
+lint: ## the scripts and the pages
+	$(Q)shellcheck -x $(wildcard tests/*.sh tests/e2e/*.sh tests/bench/*.sh dist/*.sh .ci/run)
+	$(Q)for p in $(MANS); do mandoc -T lint -W warning $$p || exit 1; done
 
 #### every header stands alone
 headers: $(GEN) ## does every header compile alone
@@ -139,10 +160,23 @@ analyze: $(GEN) ## gcc -fanalyzer, clang-tidy, cppcheck
 	$(Q)cppcheck -q --std=c11 --suppress=memleak --suppress=resourceLeak --enable=warning,performance,portability --inline-suppr -I. -I$(B) $(if $(FI),-DFAULTINJECT) --error-exitcode=1 $(LIB_C)
 	$(Q)clang-tidy -quiet $(LIB_C) -- -std=c11 -D_GNU_SOURCE -I. -I$(B) $(PKG_CFLAGS) 2>/dev/null
 
+#### installing
+BINDIR	= $(DESTDIR)$(PREFIX)/bin
+LIBEXEC	= $(DESTDIR)$(PREFIX)/libexec/glove
+MANDIR	= $(DESTDIR)$(PREFIX)/share/man
+MANS	:= $(wildcard cli/*.[1-9] journal/*.[1-9] lifecycle/*.[1-9] engine/*.[1-9] recovery/*.[1-9])
+install: all ## programs, pages, units: DESTDIR= PREFIX=
+	install -d $(BINDIR) $(LIBEXEC) $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 755 $(B)/glove $(B)/glove-verify $(BINDIR)
+	install -m 755 $(B)/gloved $(B)/glove-sandbox $(LIBEXEC)
+	for p in $(MANS); do install -D -m 644 $$p $(MANDIR)/man$${p##*.}/$${p##*/} || exit 1; done
+	$(B)/glove completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/glove
+	$(if $(wildcard dist/*.service),install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/user $(wildcard dist/*.service dist/*.socket))
+
 clean: ## forget it all
 	rm -rf build $(PROGS)
 
 help: ## this
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile
+	@sed -n 's/^\([a-z2-]*\):.*## \(.*\)/  make \1	\2/p' Makefile
 
 -include $(patsubst %.c,$(B)/%.d,$(SRCS))
