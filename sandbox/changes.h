@@ -34,7 +34,7 @@ enum change_type {
 };
 
 enum change_note {	/* bits of struct change.notes */
-#define CHANGE_NOTE(bit, NAME, refuses, text) CHANGE_NOTE_##NAME = 1 << (bit),
+#define CHANGE_NOTE(bit, NAME, effect, text) CHANGE_NOTE_##NAME = 1 << (bit),
 #include "sandbox/changes.def"
 };
 
@@ -178,6 +178,7 @@ struct changes_apply {
 	const struct manifest *m;
 	struct change_paths paths;
 	int		 dry_run;	/* look only; ${proof} may be NULL */
+	int		 over_host;	/* also what is noted HOST; else CONFLICT */
 	/* Before each entry; not 0 stops there (REVOKED).  May be NULL. */
 	int		 (*step)(void *cookie, const struct change *c,
 			    size_t done, size_t total);
