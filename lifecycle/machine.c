@@ -30,6 +30,7 @@ static const struct edge log_edges[1][LOG_EVENT_END] = {
 #include "lifecycle/log.def"
 };
 static const struct state_info log_states[1] = {
+	[0] = { .name = NULL },		/* the log has no states */
 #define STATE(code, NAME, name, kind, doc) [code] = { name, kind, doc },
 #include "lifecycle/log.def"
 };
