@@ -16,7 +16,8 @@
 enum {
 	RECORD_HEADER = 114,
 	RECORD_FIELDS_MAX = 48,
-	INSTALL_ID_BYTES = 16
+	INSTALL_ID_BYTES = 16,
+	FIELDS_BYTES_MAX = 2 << 20	/* all values of a struct fields, sealed too */
 };
 
 enum record_flag {
@@ -41,6 +42,7 @@ struct field_info {
 	const char	*doc;
 };
 const struct field_info *field_info(int tag);	/* NULL: no such field */
+size_t field_type_size(enum field_type type);	/* 0: any */
 
 /* A field as it stands in the record: a sealed one is its 32-byte digest. */
 struct tlv {
@@ -68,14 +70,19 @@ struct record {
 
 /*
  * record_encode(r, out, e): append the canonical bytes.  Fields must be
- * ascending, unique, known and of their type's size (FORMAT otherwise).
+ * ascending, unique, known and of their type's size; the first record of a
+ * subject, and only that, has no previous one; a refused attempt moves nothing
+ * and carries CODE (FORMAT otherwise).  TOOBIG over RECORD_MAX.
  */
 int record_encode(const struct record *r, struct buf *out, struct err *e) MUST_CHECK;
 
 /*
  * record_decode(b, r, e): strict; *${r} borrows from ${b}.  FORMAT for
- * anything that record_encode() would not have written; an unknown critical
- * flag is VERSION.
+ * anything that record_encode() would not have written; a later version or the
+ * critical flag (bit 15) is VERSION.  Other flags that are not known are kept.
+ *
+ * What machine, event, states and actor mean is not its business: the codes
+ * are numbers here, and machine_step() judges them.
  */
 int record_decode(struct bytes b, struct record *r, struct err *e) MUST_CHECK;
 
@@ -105,6 +112,13 @@ void fields_text(struct fields *f, int tag, struct str s);	/* invalid UTF-8 is e
 void fields_list(struct fields *f, int tag, const char *const *v, size_t n);
 int fields_ok(const struct fields *f, struct err *e) MUST_CHECK;
 struct bytes fields_get(const struct fields *f, int tag);	/* as given */
+
+/* fields_at(f, i): the value of f->f[i]; borrowed until the next setter. */
+static inline struct bytes
+fields_at(const struct fields *f, size_t i)
+{
+	return (struct bytes){ f->data.p + f->f[i].off, f->f[i].len };
+}
 
 /* sealed_digest: D("glove/sealed/1", tag, salt, value). */
 void sealed_digest(int tag, const uint8_t salt[32], struct bytes value,

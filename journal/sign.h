@@ -3,6 +3,7 @@
 #define JOURNAL_SIGN_H
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "journal/tree.h"
 
 /*
@@ -12,13 +13,19 @@
  * is the note text itself.
  */
 enum { SIG_BYTES = 64, PUB_BYTES = 32, SEC_BYTES = 64, MAC_BYTES = 32 };
+enum {
+	SIG_LABEL_MAX = 32,			/* with the zero byte */
+	SIG_MSG_MAX = SIG_LABEL_MAX + RECORD_MAX,
+	NOTE_SIG_MAX = 8192			/* one signature of a note */
+};
 
 #define LABEL_GENESIS	"glove/genesis-sig/1"	/* root over GENESIS without its sig */
 #define LABEL_LOG_KEY	"glove/log-key-sig/1"	/* log over an epoch key */
 
 int sig_check(const char *label, struct bytes msg, const uint8_t sig[SIG_BYTES],
     const uint8_t pub[PUB_BYTES], struct err *e) MUST_CHECK;
-/* sig_make: ${sec} is libsodium's 64 bytes; cannot fail. */
+/* sig_make: ${sec} is libsodium's 64 bytes; cannot fail.  ${msg} is at most
+ * RECORD_MAX bytes, which sig_check() refuses with TOOBIG. */
 void sig_make(const char *label, struct bytes msg, const uint8_t sec[SEC_BYTES],
     uint8_t sig[SIG_BYTES]);
 
@@ -39,7 +46,10 @@ struct checkpoint {
 
 /* checkpoint_text: the three lines that are signed. */
 void checkpoint_text(const struct checkpoint *c, struct buf *out);
-/* checkpoint_parse: strict; ${rest} is what follows the text (signature lines). */
+/* hash_parse: 32 bytes in base64, nothing else. */
+int hash_parse(struct str s, struct hash *out, struct err *e) MUST_CHECK;
+/* checkpoint_parse: strict, no extension lines; ${rest} is what follows the
+ * empty line (signature lines).  Sizes below 2^63. */
 int checkpoint_parse(struct str note, struct checkpoint *c, struct str *text,
     struct str *rest, struct err *e) MUST_CHECK;
 
@@ -54,7 +64,9 @@ void note_sig_put(struct buf *b, const char *name, const uint8_t pub[PUB_BYTES],
     const uint8_t sig[SIG_BYTES]);
 /*
  * note_check(text, sigs, name, pub, e): is there a signature line by this key,
- * and is it right?  Other lines are passed over.  SIGNATURE if not.
+ * and is it right?  Lines of other keys are passed over, but each must be a
+ * signature line (FORMAT), and there are at most 64 (TOOBIG).  SIGNATURE if
+ * there is none, or one of this key does not verify.
  */
 int note_check(struct str text, struct str sigs, const char *name,
     const uint8_t pub[PUB_BYTES], struct err *e) MUST_CHECK;
