@@ -37,7 +37,7 @@ B	:= build/$(or $(subst $(comma),-,$(SAN)),plain)$(if $(FI),-fi)$(if $(COV),-cov
 #### what there is
 LIBDIRS	:= base lifecycle journal engine recovery sandbox relay cli $(if $(FI),faultinject)
 PROGS	:= $(patsubst cli/%.c,%,$(wildcard cli/glove.c cli/gloved.c cli/glove-sandbox.c cli/glove-verify.c))
-LIB_C	:= $(filter-out lifecycle/emit.c $(PROGS:%=cli/%.c),$(wildcard $(LIBDIRS:=/*.c)))
+LIB_C	:= $(filter-out lifecycle/emit.c cli/pages.c $(PROGS:%=cli/%.c),$(wildcard $(LIBDIRS:=/*.c)))
 UNIT_C	:= $(wildcard tests/unit/*_test.c)
 CRASH_C	:= $(wildcard tests/crash/*_test.c)
 TLIB_C	:= $(wildcard tests/lib/*.c)
@@ -59,7 +59,7 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all check check-long demo unit e2e bench lint headers layers analyze install clean help FORCE
+.PHONY: all man check check-long demo unit e2e bench lint headers layers analyze install clean help FORCE
 
 all: $(PROGS:%=$(B)/%) $(LIB) ## build everything; leaves ./glove runnable here
 ifeq ($(B),build/plain)
@@ -94,6 +94,26 @@ $(B)/derived.sql: $(EMIT)
 $(B)/derived.h: $(B)/derived.sql
 	$(call say,GEN,$@)sed 's/.*/"&\\n"/' $< > $@
 
+#### pages: *.in with a line @made by what@, or plain ones
+PAGE_IN	:= $(wildcard $(LIBDIRS:=/*.[1-9].in))
+PAGES	:= $(B)/cli/pages
+MANS	:= $(addprefix $(B)/man/,$(notdir $(PAGE_IN:.in=) $(wildcard $(LIBDIRS:=/*.[1-9]))))
+vpath %.in $(LIBDIRS)
+vpath %.1 $(LIBDIRS)
+vpath %.5 $(LIBDIRS)
+vpath %.7 $(LIBDIRS)
+vpath %.8 $(LIBDIRS)
+$(PAGES): cli/pages.c $(wildcard */*.def)
+	$(call say,HOSTCC,$@)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -I. -o $@ $<
+$(B)/man/%: %.in $(PAGES) $(EMIT)
+	$(call say,PAGE,$@)mkdir -p $(@D) && while IFS= read -r l; do case "$$l" in \
+	    "@emit "*) $(EMIT) $$(expr "$$l" : '@emit \(.*\)@') || exit 1;; \
+	    "@pages "*) $(PAGES) $$(expr "$$l" : '@pages \(.*\)@') || exit 1;; \
+	    *) printf '%s\n' "$$l";; esac; done < $< > $@
+$(B)/man/%: %
+	$(call say,PAGE,$@)mkdir -p $(@D) && cp $< $@
+man: $(MANS) ## the pages
+
 #### tests
 TLIB	:= $(call OBJ,$(TLIB_C))
 $(B)/tests/unit/% $(B)/tests/crash/% $(B)/tests/bench/%: $(TLIB)
@@ -123,7 +143,7 @@ bench: all $(BENCHES) ## speed as ratios, beside peers in the same run
 	$(Q)for b in $(BENCHES); do $$b || exit 1; done
 	$(Q)for b in $(wildcard tests/bench/*.sh); do GLOVE_BIN=$(abspath $(B)) $$b || exit 1; done
 
-lint: ## the scripts and the pages
+lint: man ## the scripts and the pages
 	$(Q)shellcheck -x $(wildcard tests/*.sh tests/e2e/*.sh tests/bench/*.sh dist/*.sh .ci/run)
 	$(Q)for p in $(MANS); do mandoc -T lint -W warning $$p || exit 1; done
 
@@ -164,8 +184,7 @@ analyze: $(GEN) ## gcc -fanalyzer, clang-tidy, cppcheck
 BINDIR	= $(DESTDIR)$(PREFIX)/bin
 LIBEXEC	= $(DESTDIR)$(PREFIX)/libexec/glove
 MANDIR	= $(DESTDIR)$(PREFIX)/share/man
-MANS	:= $(wildcard cli/*.[1-9] journal/*.[1-9] lifecycle/*.[1-9] engine/*.[1-9] recovery/*.[1-9])
-install: all ## programs, pages, units: DESTDIR= PREFIX=
+install: all man ## programs, pages, units: DESTDIR= PREFIX=
 	install -d $(BINDIR) $(LIBEXEC) $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 755 $(B)/glove $(B)/glove-verify $(BINDIR)
 	install -m 755 $(B)/gloved $(B)/glove-sandbox $(LIBEXEC)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * pages - print what the tables say, as mdoc, for the pages *.in:
+ *	pages errors | exits | fields | requests | messages | attach | verdicts
+ * Runs during the build; nothing installs it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+
+/* A sentence of a table may begin with a dot or a quote: not in mdoc. */
+static void
+line(const char *s)
+{
+	if (*s == '.' || *s == '\'')
+		fputs("\\&", stdout);
+	for (; *s != '\0'; s++)
+		fputs(*s == '\\' ? "\\e" : (char [2]){ *s, '\0' }, stdout);
+	putchar('\n');
+}
+
+static void
+item(const char *name, const char *more)
+{
+	printf(".It Cm %s%s%s\n", name, more[0] != '\0' ? " Pq " : "", more);
+}
+
+static void
+errors(void)
+{
+	char more[32];
+
+	puts(".Bl -tag -width Ds");
+#define ERR(code, NAME, wire, exit, text, fix)					\
+	snprintf(more, sizeof(more), "exit %d", exit);				\
+	item(wire, more); line(text); puts(".br"); line("Do: " fix ".");
+#include "base/err.def"
+	puts(".El");
+}
+
+static void
+fields(void)
+{
+	puts(".Bl -tag -width Ds");
+#define FIELD(tag, NAME, name, type, seal, doc)					\
+	item(name, #tag ", " #type ", " #seal); line(doc);
+#include "journal/field.def"
+	puts(".El");
+}
+
+static void
+requests(void)
+{
+	puts(".Bl -tag -width Ds");
+#define REQUEST(code, method, handler, who, flags, params, result, doc)	\
+	item(method, #who ", " #flags); line(doc);				\
+	puts(".Pp\nTakes:"); line(params[0] != '\0' ? params : "nothing");	\
+	puts(".Pp\nGives:"); line(result);
+#include "engine/control.def"
+	puts(".El");
+}
+
+static void
+messages(void)
+{
+	puts(".Bl -tag -width Ds");
+#define MESSAGE(code, NAME, direction, doc) item(#NAME, #code ", " #direction); line(doc);
+#include "sandbox/channel.def"
+	puts(".El\n.Pp\nFields:\n.Bl -tag -width Ds");
+#define CFIELD(tag, NAME, type, doc) item(#NAME, #tag ", " #type); line(doc);
+#include "sandbox/channel.def"
+	puts(".El");
+}
+
+static void
+attach(void)
+{
+	puts(".Bl -tag -width Ds");
+#define ATTACH(code, NAME, direction, doc) item(#NAME, #code ", " #direction); line(doc);
+#include "sandbox/attach.def"
+	puts(".El");
+}
+
+static void
+verdicts(void)
+{
+	puts(".Bl -tag -width Ds");
+#define VERDICT(code, NAME, action, doc) item(#NAME, #action); line(doc);
+#include "journal/verdict.def"
+	puts(".El");
+}
+
+static void
+causes(void)
+{
+	puts(".Bl -tag -width Ds");
+#define CAUSE(code, NAME, word, exit, doc)					\
+	item(word, exit == 0 ? "the child's own code" : "exit " #exit); line(doc);
+#include "lifecycle/cause.def"
+	puts(".El");
+}
+
+int
+main(int argc, char *argv[])
+{
+	static const struct {
+		const char	*name;
+		void		(*run)(void);
+	} outs[] = { { "errors", errors }, { "fields", fields },
+	    { "requests", requests }, { "messages", messages },
+	    { "attach", attach }, { "verdicts", verdicts },
+	    { "causes", causes } };
+
+	for (size_t i = 0; argc == 2 && i < sizeof(outs) / sizeof(outs[0]); i++)
+		if (strcmp(argv[1], outs[i].name) == 0) {
+			outs[i].run();
+			return fflush(stdout) == 0 ? 0 : 74;
+		}
+	fprintf(stderr, "usage: pages errors | fields | requests | messages |"
+	    " attach | verdicts | causes\n");
+	return 2;
+}
