@@ -30,4 +30,12 @@ void escape_put(struct buf *b, struct str in, size_t max);
 /* utf8_valid(in): 1 if ${in} is well-formed UTF-8 without NUL. */
 int utf8_valid(struct str in);
 
+/* utf8_next(in, cp): the bytes of the first character; 0 if it is malformed
+ * or ${in} is empty, *${cp} is then left alone. */
+size_t utf8_next(struct str in, uint32_t *cp);
+
+/* utf8_unseen(cp): 1 for a control or invisible character, which changes what
+ * a terminal shows without being seen itself. */
+int utf8_unseen(uint32_t cp);
+
 #endif
