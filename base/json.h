@@ -6,9 +6,9 @@
 
 /*
  * JSON over jansson, strict: duplicate keys, NUL in strings, more than
- * JSON_DEPTH_MAX levels, trailing bytes and numbers that are not integers are
- * FORMAT.  Values are opaque; json_free() drops a root and all below it.
- * Getters borrow from the root.
+ * JSON_DEPTH_MAX levels, trailing bytes, numbers that are not 64-bit integers
+ * and a root that is neither object nor array are FORMAT.  Values are opaque;
+ * json_free() drops a root and all below it.  Getters borrow from the root.
  */
 struct json;
 enum { JSON_DEPTH_MAX = 32 };
@@ -17,7 +17,11 @@ int json_parse(struct str text, struct json **out, struct err *e) MUST_CHECK;
 void json_free(struct json *j);
 static inline void auto_json(struct json **j) { json_free(*j); }
 
-/* json_put(b, j): one line, no newline inside, keys in the order of insertion. */
+/*
+ * json_put(b, j): one line, no newline inside, keys in the order of insertion.
+ * Characters that utf8_unseen() knows come out as \uNNNN: the same value to a
+ * parser, and harmless on a terminal.
+ */
 void json_put(struct buf *b, const struct json *j);
 /* json_put_pretty(b, j): two blanks an indent, for people. */
 void json_put_pretty(struct buf *b, const struct json *j);
@@ -57,12 +61,15 @@ const char *json_key_at(const struct json *o, size_t i); /* i-th key, or NULL */
 
 /*
  * Building.  The makers return NULL and the setters do nothing without memory
- * or with a NULL target; json_ok() at the end tells (NOMEM).  json_set() takes
- * ${v} whatever happens.  Strings that are not UTF-8 are escaped first.
+ * or with a NULL target; json_ok() of the root at the end tells (NOMEM), and so
+ * does the buffer that json_put() wrote to.  json_set() and json_add() take
+ * ${v} whatever happens.  Strings that are not UTF-8 are escaped first; keys
+ * are UTF-8.  (json_object() and json_array() are jansson's own symbols.)
  */
-struct json *json_object(void);
-struct json *json_array(void);
-struct json *json_copy(const struct json *j);
+struct json *json_make_object(void);
+struct json *json_make_array(void);
+struct json *json_clone(const struct json *j);	/* deep */
+int json_ok(const struct json *j, const char *what, struct err *e) MUST_CHECK;
 void json_set(struct json *o, const char *key, struct json *v);
 void json_set_str(struct json *o, const char *key, struct str s);
 void json_set_cstr(struct json *o, const char *key, const char *s); /* NULL: null */

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A struct json * is a json_t *: opaque to everyone else, so that the library
+ * can be exchanged here alone.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <jansson.h>
+
+/* Macros there, functions of ours. */
+#undef json_is_object
+#undef json_is_array
+#undef json_is_string
+#undef json_is_null
+
+#include "base/json.h"
+#include "base/num.h"
+#include "base/text.h"
+
+enum { SHOWN = 60 };	/* of a stranger's key, in an error */
+
+/* jansson is not strict about const: even a reader counts references. */
+static json_t *
+jt(const struct json *j)
+{
+	json_t *t;
+
+	memcpy(&t, &j, sizeof(t));
+	return t;
+}
+
+static struct json *
+js(json_t *t)
+{
+	return (struct json *)(void *)t;
+}
+
+static int
+is(const struct json *j, json_type type)
+{
+	return j != NULL && json_typeof(jt(j)) == type;
+}
+
+int
+json_is_object(const struct json *j)
+{
+	return is(j, JSON_OBJECT);
+}
+
+int
+json_is_array(const struct json *j)
+{
+	return is(j, JSON_ARRAY);
+}
+
+int
+json_is_string(const struct json *j)
+{
+	return is(j, JSON_STRING);
+}
+
+int
+json_is_int(const struct json *j)
+{
+	return is(j, JSON_INTEGER);
+}
+
+int
+json_is_null(const struct json *j)
+{
+	return j == NULL || is(j, JSON_NULL);
+}
+
+/* "what \"key\"", the key escaped. */
+static int
+wrong_key(struct err *e, const char *key, const char *what)
+{
+	AUTO(buf) struct buf b;
+
+	buf_init(&b, 256);
+	escape_put(&b, str_of(key), SHOWN);
+	return err_say(e, ERR_FORMAT, "\"%s\" %s",
+	    buf_cstr(&b) != NULL ? (const char *)b.p : "", what);
+}
+
+/*
+ * The levels of ${text}, counted before anything is built.  Brackets inside
+ * strings do not count; if the text is malformed the parser will say so.
+ */
+static int
+depth_of(struct str text)
+{
+	int depth = 0, deepest = 0, quoted = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+
+		if (quoted && c == '\\')
+			i++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (!quoted && (c == '{' || c == '[') &&
+		    ++depth > deepest)
+			deepest = depth;
+		else if (!quoted && (c == '}' || c == ']'))
+			depth--;
+	}
+	return deepest;
+}
+
+static int
+has_real(json_t *t)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	json_object_foreach(t, key, v)
+		if (has_real(v))
+			return 1;
+	json_array_foreach(t, i, v)
+		if (has_real(v))
+			return 1;
+	return json_is_real(t);
+}
+
+int
+json_parse(struct str text, struct json **out, struct err *e)
+{
+	AUTO(json) struct json *j = NULL;
+	AUTO(buf) struct buf b;
+	json_error_t why;
+
+	if (depth_of(text) > JSON_DEPTH_MAX)
+		return err_say(e, ERR_FORMAT, "JSON of more than %d levels",
+		    JSON_DEPTH_MAX);
+	j = js(json_loadb(text.n != 0 ? text.p : "", text.n,
+	    JSON_REJECT_DUPLICATES, &why));
+	if (j == NULL && json_error_code(&why) == json_error_out_of_memory)
+		return err_set(e, ERR_NOMEM, "JSON");
+	if (j == NULL) {
+		/* It quotes the text, which is a stranger's. */
+		buf_init(&b, 512);
+		escape_put(&b, str_of(why.text), sizeof(why.text));
+		return err_say(e, ERR_FORMAT, "JSON, line %d column %d: %s",
+		    why.line, why.column,
+		    buf_cstr(&b) != NULL ? (const char *)b.p : "");
+	}
+	if (has_real(jt(j)))
+		return err_say(e, ERR_FORMAT,
+		    "JSON with a number that is not an integer");
+	*out = TAKE(j);
+	return 0;
+}
+
+void
+json_free(struct json *j)
+{
+	json_decref(jt(j));
+}
+
+/*
+ * A container that could not take what it was given must not pass for whole.
+ * There may be no memory to note that in, but the reference count is there,
+ * and jansson's "never freed" is a value no container of ours has otherwise.
+ * The empty shell leaks.
+ */
+#define BROKEN ((size_t)-1)
+
+static void
+break_it(json_t *t)
+{
+	if (t == NULL || t->refcount == BROKEN)
+		return;
+	(void)json_object_clear(t);
+	(void)json_array_clear(t);
+	t->refcount = BROKEN;
+}
+
+static int
+is_broken(json_t *t)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (t == NULL)
+		return 1;
+	json_object_foreach(t, key, v)
+		if (is_broken(v))
+			return 1;
+	json_array_foreach(t, i, v)
+		if (is_broken(v))
+			return 1;
+	return t->refcount == BROKEN &&
+	    (json_typeof(t) == JSON_OBJECT || json_typeof(t) == JSON_ARRAY);
+}
+
+int
+json_ok(const struct json *j, const char *what, struct err *e)
+{
+	if (is_broken(jt(j)))
+		return err_set(e, ERR_NOMEM, "%s", what);
+	return 0;
+}
+
+/*
+ * jansson hands out runs of whole characters, raw above the controls.  What
+ * nobody would see on a terminal is written as \uNNNN instead.
+ */
+static int
+put_run(const char *p, size_t n, void *to)
+{
+	struct buf *b = to;
+	struct str in = { p, n };
+	size_t k, plain = 0;
+	uint32_t cp;
+
+	while (plain < in.n) {
+		struct str at = { in.p + plain, in.n - plain };
+
+		k = utf8_next(at, &cp);
+		if (k != 0 && (!utf8_unseen(cp) || cp == '\n')) {
+			plain += k;
+			continue;
+		}
+		if (k == 0)
+			return -1;
+		buf_put(b, in.p, plain);
+		if (cp >= 0x10000)
+			buf_putf(b, "\\u%04x\\u%04x",
+			    0xd800 + ((cp - 0x10000) >> 10),
+			    0xdc00 + ((cp - 0x10000) & 0x3ff));
+		else
+			buf_putf(b, "\\u%04x", cp);
+		in.p += plain + k;
+		in.n -= plain + k;
+		plain = 0;
+	}
+	buf_put(b, in.p, plain);
+	return b->failed;
+}
+
+static void
+put(struct buf *b, const struct json *j, size_t flags)
+{
+	if (is_broken(jt(j))) {
+		if (!b->failed)
+			b->failed = ERR_NOMEM;
+		return;
+	}
+	if (json_dump_callback(jt(j), put_run, b, flags | JSON_ENCODE_ANY) &&
+	    !b->failed)
+		b->failed = ERR_NOMEM;
+}
+
+void
+json_put(struct buf *b, const struct json *j)
+{
+	put(b, j, JSON_COMPACT);
+}
+
+void
+json_put_pretty(struct buf *b, const struct json *j)
+{
+	put(b, j, JSON_INDENT(2));
+}
+
+struct json *
+json_get(const struct json *o, const char *key)
+{
+	return js(json_object_get(jt(o), key));
+}
+
+int
+json_opt_str(const struct json *o, const char *key, struct str *s,
+    struct err *e)
+{
+	struct json *v = json_get(o, key);
+
+	if (!json_is_null(v) && json_text(v, s))
+		return wrong_key(e, key, "is not a string");
+	return 0;
+}
+
+int
+json_opt_int(const struct json *o, const char *key, int64_t min, int64_t max,
+    int64_t *n, struct err *e)
+{
+	struct json *v = json_get(o, key);
+	int64_t k;
+
+	if (json_is_null(v))
+		return 0;
+	if (json_int(v, &k))
+		return wrong_key(e, key, "is not an integer");
+	if (k < min || k > max)
+		return err_say(e, ERR_FORMAT, "\"%s\" is %" PRId64
+		    ", not between %" PRId64 " and %" PRId64, key, k, min, max);
+	*n = k;
+	return 0;
+}
+
+int
+json_opt_bool(const struct json *o, const char *key, int *v, struct err *e)
+{
+	struct json *b = json_get(o, key);
+
+	if (json_is_null(b))
+		return 0;
+	if (!is(b, JSON_TRUE) && !is(b, JSON_FALSE))
+		return wrong_key(e, key, "is neither true nor false");
+	*v = is(b, JSON_TRUE);
+	return 0;
+}
+
+static int
+need(const struct json *o, const char *key, struct err *e)
+{
+	if (json_is_null(json_get(o, key)))
+		return wrong_key(e, key, "is missing");
+	return 0;
+}
+
+int
+json_get_str(const struct json *o, const char *key, struct str *s,
+    struct err *e)
+{
+	return need(o, key, e) || json_opt_str(o, key, s, e) ? -1 : 0;
+}
+
+int
+json_get_int(const struct json *o, const char *key, int64_t min, int64_t max,
+    int64_t *n, struct err *e)
+{
+	return need(o, key, e) || json_opt_int(o, key, min, max, n, e) ? -1 : 0;
+}
+
+int
+json_get_bool(const struct json *o, const char *key, int *v, struct err *e)
+{
+	return need(o, key, e) || json_opt_bool(o, key, v, e) ? -1 : 0;
+}
+
+int
+json_known(const struct json *o, const char *const *keys, struct err *e)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (!json_is_object(o))
+		return err_say(e, ERR_FORMAT, "not a JSON object");
+	json_object_foreach(jt(o), key, v) {
+		for (i = 0; keys[i] != NULL && strcmp(keys[i], key) != 0; i++)
+			continue;
+		if (keys[i] == NULL)
+			return wrong_key(e, key, "is not known here");
+	}
+	return 0;
+}
+
+size_t
+json_len(const struct json *array)
+{
+	return json_array_size(jt(array));
+}
+
+struct json *
+json_at(const struct json *array, size_t i)
+{
+	return js(json_array_get(jt(array), i));
+}
+
+int
+json_text(const struct json *s, struct str *out)
+{
+	if (!json_is_string(s))
+		return -1;
+	*out = (struct str){ json_string_value(jt(s)),
+	    json_string_length(jt(s)) };
+	return 0;
+}
+
+int
+json_int(const struct json *n, int64_t *out)
+{
+	if (!json_is_int(n))
+		return -1;
+	*out = json_integer_value(jt(n));
+	return 0;
+}
+
+const char *
+json_key_at(const struct json *o, size_t i)
+{
+	void *it = json_object_iter(jt(o));
+
+	while (it != NULL && i-- > 0)
+		it = json_object_iter_next(jt(o), it);
+	return it != NULL ? json_object_iter_key(it) : NULL;
+}
+
+struct json *
+json_make_object(void)
+{
+	return js(json_object());
+}
+
+struct json *
+json_make_array(void)
+{
+	return js(json_array());
+}
+
+struct json *
+json_clone(const struct json *j)
+{
+	return is_broken(jt(j)) ? NULL : js(json_deep_copy(jt(j)));
+}
+
+void
+json_set(struct json *o, const char *key, struct json *v)
+{
+	if (o == NULL)
+		json_free(v);
+	else if (json_object_set_new(jt(o), key, jt(v)))
+		break_it(jt(o));
+}
+
+void
+json_add(struct json *array, struct json *v)
+{
+	if (array == NULL)
+		json_free(v);
+	else if (json_array_append_new(jt(array), jt(v)))
+		break_it(jt(array));
+}
+
+/* A string value; NULL without memory. */
+static struct json *
+string(struct str s)
+{
+	AUTO(buf) struct buf b;
+
+	if (utf8_valid(s))
+		return js(json_stringn_nocheck(s.n != 0 ? s.p : "", s.n));
+	/* No byte becomes more than four. */
+	buf_init(&b, 4 * s.n);
+	escape_put(&b, s, 4 * s.n);
+	return b.failed ? NULL :
+	    js(json_stringn_nocheck((const char *)b.p, b.n));
+}
+
+void
+json_set_str(struct json *o, const char *key, struct str s)
+{
+	json_set(o, key, string(s));
+}
+
+void
+json_add_str(struct json *array, struct str s)
+{
+	json_add(array, string(s));
+}
+
+void
+json_set_cstr(struct json *o, const char *key, const char *s)
+{
+	json_set(o, key, s != NULL ? string(str_of(s)) : js(json_null()));
+}
+
+void
+json_set_int(struct json *o, const char *key, int64_t n)
+{
+	json_set(o, key, js(json_integer(n)));
+}
+
+void
+json_set_bool(struct json *o, const char *key, int v)
+{
+	json_set(o, key, js(json_boolean(v)));
+}
+
+void
+json_set_null(struct json *o, const char *key)
+{
+	json_set(o, key, js(json_null()));
+}
+
+void
+json_set_hex(struct json *o, const char *key, struct bytes in)
+{
+	AUTO(buf) struct buf b;
+
+	buf_init(&b, 2 * in.n);
+	hex_put(&b, in);
+	json_set(o, key, b.failed ? NULL :
+	    string((struct str){ (const char *)b.p, b.n }));
+}
+
+void
+json_set_time(struct json *o, const char *key, int64_t unix_us)
+{
+	char when[RFC3339_MAX];
+
+	json_set(o, key, string(str_of(rfc3339_str(unix_us, when))));
+}
