@@ -166,7 +166,7 @@ LAYERS	:= base faultinject lifecycle journal engine recovery sandbox relay
 # THIRD_header: the files that may include it
 THIRD	:= jansson.h=base/json.c sqlite3.h=journal/db.c,faultinject/vfs.c zstd.h=journal/blob.c \
 	seccomp.h=sandbox/seccomp.c,sandbox/self.c \
-	sodium.h=base/sha256.c,base/id.c,base/text.c,journal/tree.c,journal/sign.c,journal/sign_verify.c,journal/keyring.c,journal/head.c,journal/record.c,journal/ratchet.c
+	sodium.h=base/sha256.c,base/id.c,base/text.c,journal/sign.c,journal/sign_verify.c,journal/keyring.c,journal/keyfile.c,journal/keyslot.c,journal/head.c,journal/ratchet.c
 layers: ## who may include whom (DESIGN.md, "Folders")
 	$(Q)$(foreach d,$(LAYERS),grep -ho '#include "[a-z]*/[^"]*"' $(wildcard $(d)/*.[ch]) /dev/null | \
 	    sed 's/.*"\(.*\)"/\1/' | sort -u | grep -vE '^($(subst $(space),|,$(strip $(d)/ $(MAY_$(d)))))' | \

@@ -19,16 +19,23 @@ struct receipt {
 	size_t		  nproof;
 	struct checkpoint checkpoint;
 	struct str	  text;		/* the signed text of the checkpoint */
-	struct str	  sigs;
+	struct str	  sigs;		/* signature lines, each with its LF */
 };
 
+/*
+ * receipt_parse(text, scratch, r, e): strict, only the form: nothing is
+ * verified.  *${r} borrows from ${text} and from ${scratch}, which it empties
+ * and which must allow RECORD_MAX bytes.
+ */
 int receipt_parse(struct str text, struct buf *scratch, struct receipt *r,
     struct err *e) MUST_CHECK;
+/* receipt_put: what receipt_parse() reads; the text is made from checkpoint. */
 void receipt_put(struct buf *b, const struct receipt *r);
 
 /*
  * What the receiver of a grant insists on.  Each item has a test that fails
- * without it.  A zero member is not checked, except log_pub and origin.
+ * without it.  A zero member is not checked, except log_pub and origin; a
+ * refused attempt is never the event that was asked for.
  */
 struct receipt_want {
 	uint8_t		log_pub[PUB_BYTES];	/* pinned */

@@ -34,6 +34,14 @@ enum { ORIGIN_MAX = 64 };
 char *origin_str(const uint8_t install[16], uint32_t incarnation,
     char out[ORIGIN_MAX]);
 
+/* key_name_str: "glove/<install id in hex>/<word>": the name of a key that does
+ * not sign checkpoints; ${word} as in keyuse.def. */
+char *key_name_str(const uint8_t install[16], const char *word,
+    char out[ORIGIN_MAX]);
+/* install_of_name: the install id in such a name, or in an origin; FORMAT. */
+int install_of_name(struct str name, uint8_t install[16], struct err *e)
+    MUST_CHECK;
+
 /* install_id_of: first 16 bytes of D("glove/install/1", root pub, salt). */
 void install_id_of(const uint8_t root_pub[PUB_BYTES], const uint8_t salt[32],
     uint8_t out[16]);
@@ -46,6 +54,8 @@ struct checkpoint {
 
 /* checkpoint_text: the three lines that are signed. */
 void checkpoint_text(const struct checkpoint *c, struct buf *out);
+/* note_line: take the next line, without its LF, off ${s}; -1 if there is no LF. */
+int note_line(struct str *s, struct str *line) MUST_CHECK;
 /* hash_parse: 32 bytes in base64, nothing else. */
 int hash_parse(struct str s, struct hash *out, struct err *e) MUST_CHECK;
 /* checkpoint_parse: strict, no extension lines; ${rest} is what follows the

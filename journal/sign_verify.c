@@ -55,6 +55,32 @@ origin_str(const uint8_t install[16], uint32_t incarnation,
 	return out;
 }
 
+char *
+key_name_str(const uint8_t install[16], const char *word, char out[ORIGIN_MAX])
+{
+	char hex[33];
+
+	(void)snprintf(out, ORIGIN_MAX, "glove/%s/%s",
+	    hex_str(bytes_of(install, 16), hex), word);
+	return out;
+}
+
+int
+install_of_name(struct str name, uint8_t install[16], struct err *e)
+{
+	const struct str head = STR("glove/");
+	uint8_t id[16];
+
+	if (name.n < head.n + 33 || memcmp(name.p, head.p, head.n) != 0 ||
+	    name.p[head.n + 32] != '/' ||
+	    hex_get((struct str){ name.p + head.n, 32 }, id, sizeof(id), e))
+		return err_say(e, ERR_FORMAT,
+		    "this is not the name of an installation: it should read"
+		    " glove/32 hex digits/...");
+	memcpy(install, id, sizeof(id));
+	return 0;
+}
+
 void
 install_id_of(const uint8_t root_pub[PUB_BYTES], const uint8_t salt[32],
     uint8_t out[16])
@@ -81,9 +107,8 @@ epoch_cert_msg(const uint8_t install[16], uint32_t incarnation, uint32_t epoch,
 
 /* ---- lines -------------------------------------------------------------- */
 
-/* Take the next line, without its LF, off ${s}; -1 if there is no LF. */
-static int
-line(struct str *s, struct str *out)
+int
+note_line(struct str *s, struct str *out)
 {
 	const char *lf = s->n == 0 ? NULL : memchr(s->p, '\n', s->n);
 
@@ -146,8 +171,8 @@ checkpoint_parse(struct str note, struct checkpoint *out, struct str *text,
 	struct checkpoint c;
 	int64_t n;
 
-	if (line(&s, &origin) || line(&s, &size) || line(&s, &root) ||
-	    line(&s, &empty) || empty.n != 0)
+	if (note_line(&s, &origin) || note_line(&s, &size) ||
+	    note_line(&s, &root) || note_line(&s, &empty) || empty.n != 0)
 		return err_say(e, ERR_FORMAT,
 		    "a checkpoint is three lines and an empty one");
 	if (name_copy(origin, c.origin))
@@ -278,7 +303,7 @@ note_check(struct str text, struct str sigs, const char *name,
 	for (int i = 0; sigs.n != 0; i++) {
 		if (i == NOTE_SIGS_MAX)
 			return err_set(e, ERR_TOOBIG, "the signatures");
-		if (line(&sigs, &l))
+		if (note_line(&sigs, &l))
 			return err_say(e, ERR_FORMAT,
 			    "a signature line is cut short");
 		if (sig_line(l, &who, &v, e))
