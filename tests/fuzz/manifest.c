@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+/* Whatever the decoder accepts, the encoder must write again, byte for byte. */
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "sandbox/changes.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	AUTO(manifest) struct manifest *m = NULL;
+	AUTO(buf) struct buf b;
+	struct err e;
+
+	buf_init(&b, BLOB_MAX);
+	if (manifest_decode(bytes_of(p, n), &m, &e) != 0)
+		return 0;
+	if (manifest_encode(m, &b, &e) != 0 ||
+	    !bytes_eq(buf_bytes(&b), bytes_of(p, n)))
+		abort();
+	return 0;
+}
