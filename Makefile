@@ -115,11 +115,12 @@ $(B)/man/%: %
 man: $(MANS) ## the pages
 
 #### tests
-TLIB	:= $(call OBJ,$(TLIB_C))
-$(B)/tests/unit/% $(B)/tests/crash/% $(B)/tests/bench/%: $(TLIB)
-$(B)/tests/%: $(B)/tests/%.o $(LIB)
+TLIB	:= $(B)/libtests.a
+$(TLIB): $(call OBJ,$(TLIB_C))
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+$(B)/tests/%: $(B)/tests/%.o $(TLIB) $(LIB)
 	$(call say,LD,$@)$(CC) $(SANFLAGS) $(if $(COV),--coverage) $(LDFLAGS) $(LDHARD) -o $@ \
-	    $(filter %.o,$^) $(LIB) $(LDLIBS) -lcmocka
+	    $(filter %.o,$^) $(TLIB) $(LIB) $(LDLIBS) -lcmocka
 
 unit: all $(UNITS) $(CRASHES) ## the unit tests (and with FI=1 the crash tests)
 	$(Q)tests/run.sh $(sort $(UNITS) $(CRASHES))
