@@ -31,12 +31,12 @@ log_event(enum log_level level, const char *event, const char *fmt, ...)
 	int keep = errno, n;
 	va_list ap;
 
+	buf_init(&b, 2 * LINE_MAX_BYTES);
 	if (level > most)
 		return;
 	va_start(ap, fmt);
 	n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	buf_init(&b, 2 * LINE_MAX_BYTES);
 	buf_putf(&b, "time=%s program=%s level=%s event=%s%s",
 	    rfc3339_str(clock_now().real_us, when), program, levels[level],
 	    event, n > 0 ? " " : "");

@@ -49,9 +49,9 @@ proc_start_ticks(pid_t pid, int64_t *ticks, struct err *e)
 	AUTO(buf) struct buf b;
 	char path[32];
 
+	buf_init(&b, 4096);
 	if (pid <= 0)
 		return none(e, pid);
-	buf_init(&b, 4096);
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (fd_file(AT_FDCWD, path, &b, e)) {
 		if (e->sys == ENOENT || e->sys == ESRCH)
