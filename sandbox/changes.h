@@ -132,13 +132,16 @@ struct changes_sum {
 	int64_t		binary;		/* files that are not text */
 	int64_t		refused;	/* entries that are never applied */
 	int64_t		runs_later;
+	int64_t		stale;		/* no longer what the manifest says */
 };
 
 /*
  * changes_diff(upper, lower, m, opts, sum, e): write the difference to
  * opts->put, in pieces; the patch form is what git apply and patch -p1 take.
- * ${sum}, if not NULL, gets the totals.  opts->put may be NULL: totals only.
- * STALE when a file no longer is what the manifest says.
+ * What patches cannot say (modes of directories, what is left out and why)
+ * stands in lines that begin with "# ".  ${sum}, if not NULL, gets the totals.
+ * opts->put may be NULL: totals only.  A file that no longer is what the
+ * manifest says is named, its lines are left out, and it counts as stale.
  */
 int changes_diff(int upper_dirfd, int lower_dirfd, const struct manifest *m,
     const struct changes_diff_options *opts, struct changes_sum *sum,

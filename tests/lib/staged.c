@@ -143,6 +143,7 @@ staged_session(const struct staged *s, const char *script)
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
+		(void)setenv("STAGED", s->dir, 1);
 		if (enter() != 0 || chdir(s->dir) != 0 ||
 		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 		    mount("overlay", "merged", "overlay", 0, "userxattr,"

@@ -24,7 +24,8 @@ void staged_host(const struct staged *s, const char *script);
 /*
  * staged_session(s, script): mount the overlay, as root or in a user namespace
  * of its own, and run ${script} in it.  -1: this machine allows neither, and
- * the test is to be skipped; anything else that fails, fails it.
+ * the test is to be skipped; anything else that fails, fails it.  $STAGED is
+ * the directory that holds the layers, for what is to be kept.
  */
 int staged_session(const struct staged *s, const char *script);
 
