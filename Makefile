@@ -85,7 +85,7 @@ $(PROGS:%=$(B)/%): $(B)/%: $(B)/cli/%.o $(LIB)
 
 #### tables -> sql, dot, mdoc
 EMIT	:= $(B)/lifecycle/emit
-EMIT_C	:= lifecycle/emit.c lifecycle/machine.c lifecycle/words.c base/err.c
+EMIT_C	:= lifecycle/emit.c lifecycle/dot.c lifecycle/machine.c lifecycle/words.c base/err.c
 GEN	:= $(B)/derived.h
 $(EMIT): $(EMIT_C) $(wildcard lifecycle/*.def lifecycle/*.h base/*.def base/*.h)
 	$(call say,HOSTCC,$@)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -I. -o $@ $(EMIT_C)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * pages - print what the tables say, as mdoc, for the pages *.in:
- *	pages errors | exits | fields | requests | messages | attach | verdicts
+ *	pages commands | exits | errors | fields | requests | messages | attach | verdicts
  * Runs during the build; nothing installs it.
  */
 #include <stdio.h>
@@ -101,13 +101,84 @@ causes(void)
 	puts(".El");
 }
 
+enum {
+#define COMMAND(NAME, words, function, group, args, min, max, verbatim, doc) \
+	COMMAND_##NAME,
+#include "cli/command.def"
+	COMMAND_ALL
+};
+
+static void flags(int of);
+
+static void
+flag_item(const char *of)
+{
+#define FLAG(NAME, name, letter, value, type)					\
+	if (strcmp(of, #NAME) == 0) {						\
+		char short_[] = { letter, '\0' };				\
+		printf(".It %s%s%sFl Fl %s%s%s\n", letter ? "Fl " : "",	\
+		    short_, letter ? " , " : "", name,				\
+		    value[0] != '\0' ? " Ar " : "", value);			\
+	}
+#include "cli/command.def"
+}
+
+static void
+group(const char *of)
+{
+	puts(".Bl -tag -width Ds");
+#define COMMAND(NAME, words, function, group, args, min, max, verbatim, doc) \
+	if (strcmp(of, #group) == 0) {						\
+		printf(".It Cm %s%s%s\n", words, args[0] != '\0' ?		\
+		    " Ar " : "", args);						\
+		line(doc "."); flags(COMMAND_##NAME);				\
+	}
+#include "cli/command.def"
+	puts(".El");
+}
+
+/* The flags of one command, in the order of the table. */
+static void
+flags(int of)
+{
+	int n = 0;
+
+#define TAKES(command, flag, doc)						\
+	if (COMMAND_##command == of) {						\
+		if (n++ == 0) puts(".Bl -tag -width Ds");			\
+		flag_item(#flag); line(doc ".");				\
+	}
+#include "cli/command.def"
+	if (n > 0)
+		puts(".El");
+}
+
+static void
+commands(void)
+{
+#define GROUP(NAME, title) puts(".Ss " title); group(#NAME);
+#include "cli/command.def"
+	puts(".Ss Flags of every command");
+	flags(COMMAND_ALL);
+}
+
+static void
+exits(void)
+{
+	puts(".Bl -tag -width Ds");
+#define EXIT(code, doc) puts(".It " #code); line(doc ".");
+#include "cli/command.def"
+	puts(".El");
+}
+
 int
 main(int argc, char *argv[])
 {
 	static const struct {
 		const char	*name;
 		void		(*run)(void);
-	} outs[] = { { "errors", errors }, { "fields", fields },
+	} outs[] = { { "commands", commands }, { "exits", exits },
+	    { "errors", errors }, { "fields", fields },
 	    { "requests", requests }, { "messages", messages },
 	    { "attach", attach }, { "verdicts", verdicts },
 	    { "causes", causes } };
@@ -117,7 +188,7 @@ main(int argc, char *argv[])
 			outs[i].run();
 			return fflush(stdout) == 0 ? 0 : 74;
 		}
-	fprintf(stderr, "usage: pages errors | fields | requests | messages |"
+	fprintf(stderr, "usage: pages commands | exits | errors | fields | requests | messages |"
 	    " attach | verdicts | causes\n");
 	return 2;
 }

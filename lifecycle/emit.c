@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lifecycle/dot.h"
 #include "lifecycle/machine.h"
 
 /* machine, from, event, to as one number: SQL's << and | bind alike, so add. */
@@ -124,33 +125,9 @@ sql(void)
 }
 
 static void
-dot_edge(int machine, int from, int event, const struct step *step)
-{
-	printf("\t\"%s %s\" -> \"%s %s\" [label=\"%s\"%s%s%s];\n",
-	    machine_name(machine), machine_state_name(machine, from),
-	    machine_name(machine), machine_state_name(machine, step->to),
-	    machine_event_name(machine, event),
-	    step->effect > EFFECT_DONE ? " xlabel=\"" : "",
-	    step->effect > EFFECT_DONE ? effect_name((int)step->effect) : "",
-	    step->effect > EFFECT_DONE ? "\"" : "");
-}
-
-static void
 dot(void)
 {
-	puts("digraph glove {\n\trankdir=LR;");
-	for (int m = 1; m < MACHINE_END; m++) {
-		if (!machine_valid(m))
-			continue;
-		for (int s = 1; s < machine_states(m); s++)
-			if (machine_state_doc(m, s)[0] != '\0')
-				printf("\t\"%s %s\" [shape=%s, tooltip=\"%s\"];\n",
-				    machine_name(m), machine_state_name(m, s),
-				    machine_final(m, s) ? "doublecircle" : "box",
-				    machine_state_doc(m, s));
-		each_edge(m, dot_edge);
-	}
-	puts("}");
+	(void)machine_dot(stdout);
 }
 
 static void
