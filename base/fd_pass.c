@@ -124,7 +124,8 @@ fd_recv(int sock, struct buf *b, int *fds, size_t *nfds, struct err *e)
 		    m.msg_flags & MSG_TRUNC ? room : *nfds);
 	}
 	b->n = start + (size_t)n;
-	memcpy(fds, came, got * sizeof(int));
+	if (got != 0)
+		memcpy(fds, came, got * sizeof(int));
 	*nfds = got;
 	return 0;
 }
