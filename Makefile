@@ -34,6 +34,9 @@ space	:= $(empty) $(empty)
 comma	:= ,
 B	:= build/$(or $(subst $(comma),-,$(SAN)),plain)$(if $(FI),-fi)$(if $(COV),-cov)$(if $(filter clang%,$(notdir $(CC))),-clang)
 
+# Made before anything is compiled.
+GEN	:= $(B)/derived.h $(B)/schema.h
+
 #### what there is
 LIBDIRS	:= base lifecycle journal engine recovery sandbox relay cli $(if $(FI),faultinject)
 PROGS	:= $(patsubst cli/%.c,%,$(wildcard cli/glove.c cli/gloved.c cli/glove-sandbox.c cli/glove-verify.c))
@@ -86,13 +89,14 @@ $(PROGS:%=$(B)/%): $(B)/%: $(B)/cli/%.o $(LIB)
 #### tables -> sql, dot, mdoc
 EMIT	:= $(B)/lifecycle/emit
 EMIT_C	:= lifecycle/emit.c lifecycle/dot.c lifecycle/machine.c lifecycle/words.c base/err.c
-GEN	:= $(B)/derived.h
 $(EMIT): $(EMIT_C) $(wildcard lifecycle/*.def lifecycle/*.h base/*.def base/*.h)
 	$(call say,HOSTCC,$@)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -I. -o $@ $(EMIT_C)
 $(B)/derived.sql: $(EMIT)
 	$(call say,EMIT,$@)$(EMIT) sql > $@
 $(B)/derived.h: $(B)/derived.sql
-	$(call say,GEN,$@)sed 's/.*/"&\\n"/' $< > $@
+	$(call say,GEN,$@)sed 's/.*/"&\\n",/' $< > $@
+$(B)/schema.h: journal/schema.sql
+	$(call say,GEN,$@)mkdir -p $(@D) && sed 's/.*/"&\\n",/' $< > $@
 
 #### pages: *.in with a line @made by what@, or plain ones
 PAGE_IN	:= $(wildcard $(LIBDIRS:=/*.[1-9].in))

@@ -111,12 +111,12 @@ sql(void)
 		sql_states(m);
 		puts(")),\n"
 		    "\tseq\tINTEGER NOT NULL,\t-- subject_seq of the last record\n"
-		    "\tfirst\tINTEGER NOT NULL,\t-- index of the first record\n"
+		    "\tfirst\tINTEGER NOT NULL,\t-- index of the record that made it\n"
 		    "\tlast\tINTEGER NOT NULL,\t-- index of the last record\n"
-		    "\tborn_us\tINTEGER NOT NULL,\t-- Unix time of the first record\n"
-		    "\tmoved_us\tINTEGER NOT NULL,\t-- Unix time of the last record");
+		    "\tborn_us\tINTEGER NOT NULL,\t-- Unix time of the record that made it\n"
+		    "\tmoved_us\tINTEGER NOT NULL,\t-- Unix time of its last move");
 		sql_facts(m);
-		printf("\towed\tINTEGER NOT NULL\t-- effect.def\n) STRICT;\n"
+		printf("\towed\tINTEGER NOT NULL\t-- effect.def\n) STRICT, WITHOUT ROWID;\n"
 		    "CREATE INDEX %s_owed ON %s (owed) WHERE owed <> 0;\n"
 		    "CREATE INDEX %s_state ON %s (state, born_us);\n",
 		    machine_name(m), machine_name(m), machine_name(m),
