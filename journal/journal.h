@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "journal/committed.h"
+#include "journal/fold.h"
 #include "journal/sign.h"
 #include "lifecycle/machine.h"
 
@@ -34,6 +35,7 @@ struct journal_opts {
 	int	homefd;		/* the state directory, open; stays the caller's */
 	int	create;		/* 1: make a new one if there is none at all */
 	int	read_only;	/* verify, never write: no lock, no head update */
+	int	rebuild;	/* on STATE_DRIFT make the derived tables anew */
 };
 
 /*
@@ -41,6 +43,10 @@ struct journal_opts {
  * does, open, classify, settle what is safe to settle (CLEAN, CRASH_WINDOW,
  * NEW).  Fails with LOCKED, RECOVER (*${verdict} says which row), VERSION,
  * CORRUPT, CONFIG (modes, owners), JOURNAL (cannot be written), SYS, NOMEM.
+ *
+ * With read_only, for a copy that nothing else has open: keys are not needed,
+ * and FORK, HEAD_STALE, LOST_TAIL and MAC_BAD open all the same, *${verdict}
+ * says so.  SQLite has to be able to write to the copy, but does not.
  */
 int journal_open(const struct journal_opts *o, struct journal **j,
     enum verdict *verdict, struct err *e) MUST_CHECK;
@@ -110,26 +116,6 @@ int journal_commit(struct journal_txn **t, struct committed ***proofs,
     size_t *n, struct err *e) MUST_CHECK;
 
 /* ---- facts: inside a transaction, or outside with t == NULL ------------- */
-
-enum { FACTS_MAX = 16 };
-struct fact {
-	int		present;
-	int64_t		i;		/* INTEGER */
-	uint8_t		b[32];		/* BLOB, first n bytes */
-	size_t		n;
-};
-
-/* A row of a derived table.  fact[] in the order of the FACT rows of the .def. */
-struct subject {
-	int		machine;
-	struct id	id;
-	int		state;
-	uint32_t	seq;
-	uint64_t	first, last;	/* record indices */
-	int64_t		born_us, moved_us;
-	int		owed;		/* enum effect */
-	struct fact	fact[FACTS_MAX];
-};
 
 /* Positions in fact[]: SESSION_FACT_owner_uid ... */
 #define FACT(column, type, field, doc) SESSION_FACT_##column,
@@ -216,6 +202,32 @@ int journal_blob_put(struct journal_txn *t, struct bytes data, uint8_t digest[32
 int journal_blob_get(struct journal *j, const uint8_t digest[32], struct buf *b,
     struct err *e) MUST_CHECK;
 
+/* ---- for verification ---------------------------------------------------- */
+
+struct journal_commit {
+	uint64_t	no;
+	uint64_t	size;		/* records up to and with this commit */
+	struct hash	root;
+	uint8_t		mac[MAC_BYTES];
+	uint32_t	epoch;
+	uint8_t		pub[PUB_BYTES];	/* of that epoch, as the key table has it */
+	uint8_t		sig[SIG_BYTES];	/* by that key over the checkpoint */
+};
+/* journal_commit_row(j, no, c, e): NOTFOUND beyond the last. */
+int journal_commit_row(struct journal *j, uint64_t no, struct journal_commit *c,
+    struct err *e) MUST_CHECK;
+/* journal_commit_of(j, index, no, e): the commit that a record came with. */
+int journal_commit_of(struct journal *j, uint64_t index, uint64_t *no,
+    struct err *e) MUST_CHECK;
+/* journal_check_derived(j, e): replay everything and compare (J2); CORRUPT
+ * names the subject that differs.  O(records). */
+int journal_check_derived(struct journal *j, struct err *e) MUST_CHECK;
+
+/* ---- upkeep -------------------------------------------------------------- */
+
+/* journal_stop(j, e): the orderly end: a SERVICE stop record, if this process
+ * has written anything; then journal_close(). */
+int journal_stop(struct journal *j, struct err *e) MUST_CHECK;
 /* journal_idle(j, e): checkpoint the WAL; called when nothing else is to do. */
 int journal_idle(struct journal *j, struct err *e) MUST_CHECK;
 /* journal_epoch_roll(t, e): enrol the next epoch key, retire the old. */

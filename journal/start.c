@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * start.c - what a start finds, and what it may settle by itself.
+ *
+ * Before SQLite sees anything, every file is synced and dropped from the page
+ * cache: our predecessor may have seen EIO and died of it, and the cache would
+ * show us rows that are not on disk (21 rows after a plain restart, 20 after
+ * this, as after a remount).  The directory has to be open for reading and
+ * synced by us: SQLite passes over a directory that it cannot open.
+ */
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "base/proc.h"
+#include "base/text.h"
+
+#include "journal/inside.h"
+
+/* ---- files -------------------------------------------------------------- */
+
+struct journal *
+start_new(void)
+{
+	struct journal *j = calloc(1, sizeof(*j));
+
+	if (j == NULL)
+		return NULL;
+	j->homefd = j->lockfd = j->headfd = -1;
+	buf_init(&j->scratch, 4096);
+	buf_init(&j->txn.bytes, 64 << 20);
+	return j;
+}
+
+int
+start_path(int dirfd, const char *name, char *out, size_t n, struct err *e)
+{
+	char link[64], dir[PATH_BYTES_MAX + 1];
+	ssize_t len;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd);
+	if ((len = readlink(link, dir, sizeof(dir) - 1)) < 0)
+		return err_set(e, ERR_SYS, "%s", link);
+	dir[len] = '\0';
+	if ((size_t)snprintf(out, n, "%s/%s", dir, name) >= n)
+		return err_set(e, ERR_TOOBIG, "path of the state directory");
+	return 0;
+}
+
+static int
+private_dir(int fd, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return err_set(e, ERR_SYS, "the state directory");
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+	    (st.st_mode & 077) != 0) {
+		(void)err_set(e, ERR_CONFIG, "the state directory has owner %u"
+		    " and mode %04o", (unsigned)st.st_uid,
+		    (unsigned)(st.st_mode & 07777));
+		return err_fix(e, "make it yours alone: chmod 700");
+	}
+	if (fsync(fd)) {
+		(void)err_set(e, ERR_SYS, "fsync of the state directory");
+		return err_why(e, "without it SQLite loses commits silently");
+	}
+	return 0;
+}
+
+/* The owner: pid, start time and boot, for a person who wonders. */
+static int
+lock(struct journal *j, struct err *e)
+{
+	char boot[33], line[128];
+	int64_t ticks;
+	int n;
+
+	j->lockfd = openat(j->homefd, "lock",
+	    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (j->lockfd < 0)
+		return err_set(e, errno == ENOSPC ? ERR_JOURNAL : ERR_SYS,
+		    "lock file");
+	if (flock(j->lockfd, LOCK_EX | LOCK_NB))
+		return errno == EWOULDBLOCK ?
+		    err_say(e, ERR_LOCKED, "%s", err_text(ERR_LOCKED)) :
+		    err_set(e, ERR_SYS, "lock file");
+	if (proc_start_ticks(getpid(), &ticks, e))
+		return -1;
+	n = snprintf(line, sizeof(line), "%10d %20" PRId64 " %s\n",
+	    (int)getpid(), ticks, hex_str(BYTES(j->boot_id), boot));
+	/* Always as long: on a full disk it can be overwritten in place. */
+	if (pwrite(j->lockfd, line, (size_t)n, 0) != n && errno != ENOSPC)
+		return err_set(e, ERR_SYS, "lock file");
+	return 0;
+}
+
+/* 1 and dropped from the cache, 0 if there is no such file. */
+static int
+settle_file(int dirfd, const char *name, struct err *e)
+{
+	AUTO(fd) int fd = openat(dirfd, name,
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : err_set(e, ERR_SYS, "%s", name);
+	if (fdatasync(fd)) {
+		(void)err_set(e, ERR_JOURNAL, "fdatasync of %s", name);
+		return err_why(e, "%s", strerror(errno));
+	}
+	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	return 1;
+}
+
+struct found {
+	int	db, head, keys;
+};
+
+static int
+look(struct journal *j, struct found *f, struct err *e)
+{
+	AUTO(fd) int keys = -1;
+	static const char *const names[] = { "log.key", "epoch.key",
+	    "root.key", "recovery.key" };
+	int wal;
+
+	if ((f->db = settle_file(j->homefd, "journal.db", e)) < 0 ||
+	    (wal = settle_file(j->homefd, "journal.db-wal", e)) < 0 ||
+	    (f->head = settle_file(j->homefd, "head", e)) < 0)
+		return -1;
+	keys = openat(j->homefd, "keys",
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	f->keys = keys >= 0;
+	for (size_t i = 0; f->keys && i < 4; i++)
+		if (settle_file(keys, names[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- what the database says --------------------------------------------- */
+
+static int
+open_db(struct journal *j, struct err *e)
+{
+	struct db_opts o = { .read_only = j->read_only };
+	char path[PATH_BYTES_MAX + 1];
+
+	if (start_path(j->homefd, "journal.db", path, sizeof(path), e) ||
+	    db_open(path, &o, &j->db, e) || sql_check(j->db, e) ||
+	    sql_keep(j->db, e))
+		return -1;
+	return 0;
+}
+
+/* GENESIS: who this log is, and that its root key says so. */
+static int
+read_genesis(struct journal *j, struct err *e)
+{
+	AUTO(buf) struct buf b;
+	struct record r;
+	struct bytes root, log, salt;
+	uint8_t id[16];
+
+	buf_init(&b, RECORD_MAX);
+	if (journal_record(j, 0, &b, e) || record_decode(buf_bytes(&b), &r, e))
+		return -1;
+	root = record_field(&r, FIELD_PUBLIC_KEY);
+	log = record_field(&r, FIELD_LOG_KEY);
+	salt = record_field(&r, FIELD_INSTALL_SALT);
+	if (r.machine != MACHINE_LOG || r.event != LOG_EV_genesis ||
+	    root.n != PUB_BYTES || log.n != PUB_BYTES || salt.n != 32)
+		return err_set(e, ERR_CORRUPT, "record 0 is no genesis");
+	install_id_of(root.p, salt.p, id);
+	if (memcmp(id, r.install, sizeof(id)) != 0)
+		return err_set(e, ERR_CORRUPT, "record 0 is of another install");
+	memcpy(j->install, id, sizeof(j->install));
+	memcpy(j->root_pub, root.p, PUB_BYTES);
+	memcpy(j->log_pub, log.p, PUB_BYTES);
+	return 0;
+}
+
+static int
+last_commit(struct journal *j, struct journal_commit *c, struct err *e)
+{
+	int64_t n, no;
+
+	if (db_number(j->db, "SELECT max(no) FROM commit_row", &no, e) ||
+	    db_number(j->db, "SELECT max(idx) + 1 FROM record", &n, e) ||
+	    commit_load(j, (uint64_t)no, c, e))
+		return -1;
+	if ((uint64_t)n != c->size)
+		return err_set(e, ERR_CORRUPT, "%" PRId64 " records where the"
+		    " last commit has %" PRIu64, n, c->size);
+	j->at.size = c->size;
+	j->at.commits = c->no + 1;
+	return 0;
+}
+
+static int
+load_tree(struct journal *j, const struct journal_commit *c, struct err *e)
+{
+	struct tiles_ctx ctx = { &j->tiles, j->db };
+	struct tree_reader reader = tiles_reader(&ctx);
+	struct hash root;
+
+	if (tiles_load(&j->tiles, j->db, c->size, e) ||
+	    tree_edge_load(&reader, c->size, &j->edge, e))
+		return -1;
+	tree_root(&j->edge, &root);
+	if (memcmp(&root, &c->root, sizeof(root)) != 0)
+		return err_set(e, ERR_CORRUPT, "the root of commit %" PRIu64,
+		    c->no);
+	return 0;
+}
+
+/* Machine 0 has no derived row: where its chain ends. */
+static int
+load_log(struct journal *j, struct err *e)
+{
+	static const struct id zeros;
+	struct stmt *s;
+	int got;
+
+	got = db_first(j->db, SQL_RECORD_LAST, VALS(VI(MACHINE_LOG),
+	    VB(zeros.b, ID_BYTES)), &s, e);
+	if (got != 1)
+		return got < 0 ? -1 : err_set(e, ERR_CORRUPT, "no footer");
+	j->at.log_last = (uint64_t)stmt_int(s, 0);
+	j->at.log_seq = (uint32_t)stmt_int(s, 1) + 1;
+	stmt_done(s);
+	return 0;
+}
+
+/* ---- head and keys ------------------------------------------------------ */
+
+/* Both slots afresh: what the cache shows may not be on disk. */
+static int
+rewrite_head(struct journal *j, struct err *e)
+{
+	if (head_write(j->headfd, &j->head, e) ||
+	    head_write(j->headfd, &j->head, e)) {
+		e->code = ERR_JOURNAL;
+		return -1;
+	}
+	return 0;
+}
+
+static int
+refuse(enum verdict v, enum verdict *out, struct err *e)
+{
+	*out = v;
+	return err_say(e, ERR_RECOVER, "%s: %s", verdict_name((int)v),
+	    verdict_doc((int)v));
+}
+
+static int
+open_head(struct journal *j, enum verdict *v, struct err *e)
+{
+	uint8_t here[16];
+	struct err why;
+	int good;
+
+	j->headfd = openat(j->homefd, "head", O_CLOEXEC | O_NOFOLLOW |
+	    (j->read_only ? O_RDONLY : O_RDWR | O_DSYNC));
+	if (j->headfd < 0 && errno != ENOENT)
+		return err_set(e, ERR_SYS, "head");
+	if (j->headfd < 0 || head_read(j->headfd, &j->head, &good, &why))
+		return refuse(VERDICT_HEAD_LOST, v, e);
+	head_machine(here);
+	if (!j->read_only && memcmp(here, j->head.machine, sizeof(here)) != 0)
+		return refuse(VERDICT_CLONED, v, e);
+	return 0;
+}
+
+static int
+open_keys(struct journal *j, struct err *e)
+{
+	AUTO(fd) int fd = openat(j->homefd, "keys",
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO(row) struct stmt *s = NULL;
+	uint8_t active[PUB_BYTES];
+	struct subject key;
+	struct id id;
+	int got, found;
+
+	if (fd < 0)
+		return err_set(e, ERR_CONFIG, "keys: %s", strerror(errno));
+	if (keyring_open(fd, &j->keys, e))
+		return -1;
+	if (memcmp(keyring_pub(j->keys, KEYUSE_LOG), j->log_pub, PUB_BYTES) != 0)
+		return err_set(e, ERR_CONFIG, "log.key is not the key that the"
+		    " journal names");
+	got = db_first(j->db, SQL_KEY_ACTIVE, VALS(VI(KEYUSE_EPOCH),
+	    VI(KEY_ACTIVE)), &s, e);
+	if (got != 1)
+		return got < 0 ? -1 : err_set(e, ERR_CORRUPT, "no epoch key");
+	if (stmt_copy(s, 0, id.b, ID_BYTES, e) ||
+	    stmt_copy(s, 1, active, sizeof(active), e) ||
+	    keyring_epoch_settle(j->keys, active, e))
+		return -1;
+	if (derive_get(j->db, MACHINE_KEY, &id, &key, &found, e) ||
+	    journal_commit_of(j, key.first, &j->epoch_first, e))
+		return -1;
+	j->epoch = (uint32_t)stmt_int(s, 2);
+	j->epoch_since_us = key.born_us;
+	return 0;
+}
+
+/* ---- open --------------------------------------------------------------- */
+
+/* Was gloved up when it ended?  Then it did not end in order. */
+static int
+look_back(struct journal *j, enum verdict v, struct err *e)
+{
+	struct subject s;
+	struct id id;
+	int found;
+
+	memcpy(id.b, j->install, ID_BYTES);
+	if (derive_get(j->db, MACHINE_SERVICE, &id, &s, &found, e))
+		return -1;
+	j->restart = v == VERDICT_CRASH_WINDOW;
+	j->unclean = j->restart || (found && s.state == SERVICE_UP);
+	j->epoch_unclean = j->unclean;
+	return 0;
+}
+
+/* A replay that differs is mended from the records, if a person said so. */
+static int
+check_derived(struct journal *j, int rebuild, enum verdict *v, struct err *e)
+{
+	struct err why;
+
+	if (derive_check_live(j->db, &why) == 0)
+		return 0;
+	if (why.code != ERR_CORRUPT || db_damaged(j->db)) {
+		*e = why;
+		return -1;
+	}
+	if (!rebuild || j->read_only) {
+		(void)refuse(VERDICT_STATE_DRIFT, v, e);
+		return err_why(e, "%s", why.msg);
+	}
+	if (db_begin(j->db, e) || derive_rebuild(j->db, e) ||
+	    db_commit(j->db, e) != DB_COMMITTED) {
+		db_rollback(j->db);
+		return -1;
+	}
+	return 0;
+}
+
+/* What went wrong inside the database, as a verdict. */
+static int
+damaged(struct journal *j, enum verdict *v, struct err *e)
+{
+	struct err why = *e;
+
+	if (why.code != ERR_CORRUPT && why.code != ERR_FORMAT &&
+	    why.code != ERR_NOTFOUND)
+		return -1;
+	(void)refuse(j->db == NULL || db_damaged(j->db) ? VERDICT_DB_DAMAGED :
+	    VERDICT_CORRUPT, v, e);
+	return err_why(e, "%s", why.msg);
+}
+
+static int
+attach(struct journal *j, const struct journal_opts *o, enum verdict *v,
+    struct err *e)
+{
+	struct journal_commit last;
+	struct err e2;
+
+	if (open_db(j, e) || read_genesis(j, e))
+		return damaged(j, v, e);
+	(void)origin_str(j->install, j->head.incarnation, j->origin);
+	if (last_commit(j, &last, e))
+		return damaged(j, v, e);
+	*v = classify(j, &last);
+	if (!verdict_opens((int)*v) && !j->read_only)
+		return refuse(*v, v, e);
+	if (load_tree(j, &last, e) || load_log(j, e))
+		return damaged(j, v, e);
+	if (check_derived(j, o->rebuild, v, e))
+		return -1;
+	if (j->read_only) {
+		head_advance(&j->head, &last);
+		return 0;
+	}
+	if (open_keys(j, e) || look_back(j, *v, e))
+		return -1;
+	if (*v == VERDICT_CRASH_WINDOW)
+		head_advance(&j->head, &last);
+	if (rewrite_head(j, e))
+		return -1;
+	(void)!room_make(j, &e2);	/* without it only removals */
+	return 0;
+}
+
+static int
+find_or_make(struct journal *j, const struct journal_opts *o,
+    enum verdict *v, int *made, struct err *e)
+{
+	struct found f;
+
+	*made = 0;
+	if (!j->read_only && genesis_settle(j->homefd, e))
+		return -1;
+	if (look(j, &f, e))
+		return -1;
+	if (f.db)
+		return 0;
+	if (f.head || f.keys)
+		return refuse(VERDICT_LOST_ALL, v, e);
+	if (!o->create || j->read_only)
+		return err_say(e, ERR_NOTFOUND, "there is no journal here");
+	*made = 1;
+	return genesis_make(j->homefd, e);
+}
+
+int
+journal_open(const struct journal_opts *o, struct journal **out,
+    enum verdict *verdict, struct err *e)
+{
+	AUTO(journal) struct journal *j = NULL;
+	enum verdict v = VERDICT_CLEAN;
+	int made;
+
+	if ((j = start_new()) == NULL)
+		return err_set(e, ERR_NOMEM, "journal");
+	j->homefd = o->homefd;
+	j->read_only = o->read_only;
+	if (clock_boot_id(j->boot_id, e) ||
+	    (!o->read_only && (private_dir(j->homefd, e) || lock(j, e))))
+		return -1;
+	if (find_or_make(j, o, &v, &made, e) || open_head(j, &v, e) ||
+	    attach(j, o, &v, e)) {
+		if (e->code == ERR_RECOVER)
+			*verdict = v;
+		return -1;
+	}
+	*verdict = made ? VERDICT_NEW : v;
+	*out = TAKE(j);
+	return 0;
+}
