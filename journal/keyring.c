@@ -32,6 +32,7 @@ struct keyring {
 	uint8_t		page[KEYSLOT_BYTES];
 };
 
+static const char next_file[] = "root-next.key";
 static const char *const files[KEYUSE_END] = {
 	[KEYUSE_ROOT] = "root.key",
 	[KEYUSE_RECOVERY] = "recovery.key",
@@ -117,7 +118,7 @@ create_files(struct keyring *k, struct err *e)
 	(void)key_name_str(k->install, keyuse_word(KEYUSE_RECOVERY),
 	    k->file[KEYUSE_RECOVERY].name);
 	(void)origin_str(k->install, 0, k->file[KEYUSE_LOG].name);
-	if (keyfile_write(k->dir, "root-next.key", KEYUSE_ROOT, next, e))
+	if (keyfile_write(k->dir, next_file, KEYUSE_ROOT, next, e))
 		return -1;
 	sodium_memzero(next, sizeof(*next));
 	for (int u = 1; u < KEYUSE_END; u++) {
@@ -148,6 +149,23 @@ keyring_create(int keysfd, struct keyring **out, struct err *e)
 	return 0;
 }
 
+/* Is root-next.key, if it is there, what root.key commits to? */
+static int
+next_root(struct keyring *k, struct err *e)
+{
+	struct keyfile *next = &k->file[KEYUSE_NONE];
+	uint8_t sum[SHA256_BYTES];
+
+	if (keyfile_read(k->dir, next_file, KEYUSE_ROOT, next, e))
+		return e->code == ERR_NOTFOUND ? 0 : -1;
+	sha256_of(BYTES(next->pub), sum);
+	sodium_memzero(next, sizeof(*next));
+	if (memcmp(sum, k->file[KEYUSE_ROOT].next, sizeof(sum)) != 0)
+		return err_say(e, ERR_CONFIG,
+		    "root.key does not name %s as the next", next_file);
+	return 0;
+}
+
 /* Do the files belong to one installation, and the id to the root key? */
 static int
 one_install(struct keyring *k, struct err *e)
@@ -170,7 +188,7 @@ one_install(struct keyring *k, struct err *e)
 	if (!root->anchored || memcmp(id, k->install, sizeof(id)) != 0)
 		return err_say(e, ERR_CONFIG,
 		    "root.key is not the root of this installation");
-	return 0;
+	return next_root(k, e);
 }
 
 int
