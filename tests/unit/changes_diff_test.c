@@ -84,7 +84,7 @@ applies(const char *tool, const char *host, const char *session)
 	    session);
 	rc = staged_session(&s, keep);
 	if (rc == 0) {
-		diff(&s, (struct changes_diff_options){ CHANGES_PATCH }, &b,
+		diff(&s, (struct changes_diff_options){ .form = CHANGES_PATCH }, &b,
 		    NULL);
 		save(&s, "patch", &b);
 		staged_host(&s, tool);
@@ -148,7 +148,7 @@ git_skips_the_remarks_about_what_it_cannot_show(void **state)
 	rc = staged_session(&s, "chmod 700 d; mkfifo p; mkdir empty; echo 2 >a; "
 	    "echo x >.envrc");
 	if (rc == 0) {
-		diff(&s, (struct changes_diff_options){ CHANGES_PATCH }, &b,
+		diff(&s, (struct changes_diff_options){ .form = CHANGES_PATCH }, &b,
 		    NULL);
 		assert_string_equal(
 		    "# .envrc: the host may run this by itself\n"
@@ -193,7 +193,7 @@ binary_files_are_named(void **state)
 	put(s.lower, "x", "a\0b", 3);
 	put(s.upper, "x", "a\0c", 3);
 	put(s.upper, "y", "\0", 1);
-	diff(&s, (struct changes_diff_options){ CHANGES_PATCH }, &b, &sum);
+	diff(&s, (struct changes_diff_options){ .form = CHANGES_PATCH }, &b, &sum);
 	assert_string_equal(
 	    "diff --git a/x b/x\nBinary files a/x and b/x differ\n"
 	    "diff --git a/y b/y\nnew file mode 100644\n"
@@ -281,7 +281,7 @@ a_terminal_gets_nothing_it_would_obey(void **state)
 	assert_non_null(strstr(buf_cstr(&b), "\"b/a\\033[2J\""));
 	/* For a pipe it is what it is. */
 	buf_reset(&b);
-	diff(&s, (struct changes_diff_options){ CHANGES_PATCH }, &b, NULL);
+	diff(&s, (struct changes_diff_options){ .form = CHANGES_PATCH }, &b, NULL);
 	assert_non_null(strstr(buf_cstr(&b), evil));
 	staged_close(&s);
 }
@@ -330,7 +330,7 @@ a_big_file_is_replaced_as_a_whole(void **state)
 	assert_true(text.n > TEXT_BYTES_MAX);
 	put(s.upper, "big", text.p, text.n);
 	put(s.lower, "big", "x\ny\n", 4);
-	diff(&s, (struct changes_diff_options){ CHANGES_PATCH }, &b, &sum);
+	diff(&s, (struct changes_diff_options){ .form = CHANGES_PATCH }, &b, &sum);
 	assert_int_equal(2, sum.removed);
 	assert_int_equal(1200001, sum.added);
 	save(&s, "patch", &b);
@@ -378,7 +378,7 @@ git_makes_of_any_text_the_other(void **state)
 		random_text(&seed, &t);
 		put(s.upper, name, t.p, t.n);
 	}
-	diff(&s, (struct changes_diff_options){ CHANGES_PATCH }, &b, NULL);
+	diff(&s, (struct changes_diff_options){ .form = CHANGES_PATCH }, &b, NULL);
 	save(&s, "patch", &b);
 	staged_host(&s, by_git);
 	same_trees(&s, "lower", "upper");
