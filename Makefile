@@ -62,7 +62,7 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all man check check-long demo unit e2e bench lint headers layers analyze install clean help FORCE
+.PHONY: all man check check-long demo unit e2e bench fuzz fuzz-all lint headers layers analyze install clean help FORCE
 
 all: $(PROGS:%=$(B)/%) $(LIB) ## build everything; leaves ./glove runnable here
 ifeq ($(B),build/plain)
@@ -137,7 +137,7 @@ check: ## install what is missing, then every test (CONTRIBUTING.md, "Tests")
 	$(Q)dist/deps.sh check
 	$(Q)+tests/check.sh
 check-long: ## the rest: long sweeps, fuzzing, all seeds; by hand
-	$(Q)dist/deps.sh check
+	$(Q)dist/deps.sh long
 	$(Q)+GLOVE_LONG=1 tests/check.sh
 demo: ## install what is missing, build, and show the main job
 	$(Q)dist/deps.sh build
@@ -145,8 +145,23 @@ demo: ## install what is missing, build, and show the main job
 	$(Q)dist/demo.sh $(abspath build/plain)
 
 bench: all $(BENCHES) ## speed as ratios, beside peers in the same run
+	$(Q)dist/deps.sh bench
 	$(Q)for b in $(BENCHES); do $$b || exit 1; done
 	$(Q)for b in $(wildcard tests/bench/*.sh); do GLOVE_BIN=$(abspath $(B)) $$b || exit 1; done
+
+# Whatever finds something keeps it in build/; what was learnt stays there too.
+T	?= 60
+FUZZERS	:= $(FUZZ_C:%.c=$(B)/%)
+fuzz: ## every parser against libFuzzer, T=60 seconds each
+	$(Q)+$(MAKE) -s CC=clang SAN=address,undefined,fuzzer-no-link fuzz-all
+$(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(LIB)
+	$(call say,LD,$@)$(CC) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS) $(LDHARD) -o $@ $^ $(LDLIBS)
+fuzz-all: $(FUZZERS)
+	$(Q)for f in $^; do n=$${f##*/}; mkdir -p $$f.corpus; \
+	    $$f -max_total_time=$(T) -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	    -artifact_prefix=$$f. $$f.corpus $$(ls -d tests/fuzz/corpus/$$n 2>/dev/null) >$$f.log 2>&1 || \
+	    { tail -n 60 $$f.log; exit 1; }; printf '  FUZZ    %-12s %s inputs\n' $$n \
+	    $$(sed -n 's/^stat::number_of_executed_units: *//p' $$f.log); done
 
 lint: man ## the scripts and the pages
 	$(Q)shellcheck -x $(wildcard tests/*.sh tests/e2e/*.sh tests/bench/*.sh dist/*.sh .ci/run)
