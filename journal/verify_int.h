@@ -25,7 +25,8 @@ enum { KEYS_MAX = 1 << 20 };
 
 struct keys {
 	uint8_t		 root_pub[PUB_BYTES], log_pub[PUB_BYTES];
-	int		 have_genesis;
+	uint8_t		 recovery_pub[PUB_BYTES];
+	int		 have_genesis, has_recovery;
 	struct key_span	*key;
 	size_t		 n, cap;
 	uint64_t	 next_epoch;	/* lowest number that is free */

@@ -62,6 +62,8 @@ genesis(struct verify *v, const struct record *r)
 		    "the first record does not name its keys");
 		return;
 	}
+	k->has_recovery = take(r, FIELD_RECOVERY_KEY, k->recovery_pub,
+	    PUB_BYTES) == 0;
 	install_id_of(k->root_pub, salt, id);
 	if (memcmp(id, r->install, sizeof(id)) != 0)
 		check_fail(v, CHECK_SIGNATURE,
@@ -114,7 +116,8 @@ named(const struct keys *k, const struct key_span *s)
 		return memcmp(s->pub, k->root_pub, PUB_BYTES) == 0;
 	if (s->use == KEYUSE_LOG)
 		return memcmp(s->pub, k->log_pub, PUB_BYTES) == 0;
-	return s->use == KEYUSE_RECOVERY;
+	return s->use == KEYUSE_RECOVERY && k->has_recovery &&
+	    memcmp(s->pub, k->recovery_pub, PUB_BYTES) == 0;
 }
 
 static void
