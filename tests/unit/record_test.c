@@ -148,9 +148,9 @@ every_field_of_the_table_survives_alone(void **state)
 		AUTO(buf) struct buf mem;
 		struct record r = plain();
 
+		buf_init(&mem, RECORD_MAX);
 		if (field_info(tag) == NULL)
 			continue;
-		buf_init(&mem, RECORD_MAX);
 		buf_put_u8(&mem, 0);
 		gen_value(&g, tag, &mem);
 		r.nfields = 1;

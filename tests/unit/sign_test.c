@@ -131,7 +131,7 @@ a_line_that_is_no_signature_is_refused(void **state)
 		"\xe2\x80\x94 a+b AAAAAAA=\n", "\xe2\x80\x94 a AAAA\n",
 		"\xe2\x80\x94 a AAAAAA==\n", "\xe2\x80\x94 a AAAAAAA= \n",
 		"\xe2\x80\x94 a b AAAAAAA=\n", "- a AAAAAAA=\n",
-		"\xe2\x80\x94\xc2\xa0" "a AAAAAAA=\n", "\xe2\x80\x94 \xff AAAAAAA=\n",
+		"\xe2\x80\x94\xc2\xa0 AAAAAAA=\n", "\xe2\x80\x94 \xff AAAAAAA=\n",
 		" \xe2\x80\x94 a AAAAAAA=\n", "\xe2\x80\x94 a AAAAAAA=\r\n",
 	};
 	struct who peter = who(peter_key);
@@ -197,15 +197,24 @@ a_public_key_that_is_not_one_is_refused(void **state)
 		"PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TWAAAA",
 		"PeterNeumanm+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
 		"Peter Neumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
-		"PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW\n",
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-		"+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW" };
+		"PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW\n" };
+	struct who peter = who(peter_key), w;
+	char name[ORIGIN_MAX + 1] = "";
+	AUTO(buf) struct buf b;
+	struct err e;
 
 	(void)state;
+	/* 63 characters are a name, 64 are not. */
+	buf_init(&b, 200);
+	memset(name, 'a', ORIGIN_MAX);
+	note_verifier_put(&b, name + 1, peter.pub);
+	assert_int_equal(0, note_verifier_parse(str_of(buf_cstr(&b)), w.name,
+	    w.pub, &e));
+	buf_reset(&b);
+	note_verifier_put(&b, name, peter.pub);
+	assert_int_equal(-1, note_verifier_parse(str_of(buf_cstr(&b)), w.name,
+	    w.pub, &e));
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		struct who w;
-		struct err e;
-
 		assert_int_equal(-1, note_verifier_parse(str_of(keys[i]),
 		    w.name, w.pub, &e));
 		assert_int_equal(ERR_FORMAT, e.code);
