@@ -3,16 +3,16 @@
 # What `glove run -- true` costs, warm and cold, beside bwrap with the same
 # namespaces in the same run.  Rounds alternate; medians; ratios count.
 set -u
+here=$(cd "$(dirname "$0")" && pwd)
 n=${N:-40} rounds=${ROUNDS:-5}
-bin=${GLOVE_BIN:-$(cd "$(dirname "$0")/../.." && pwd)/build/plain}
+bin=${GLOVE_BIN:-$here/../../build/plain}
 command -v bwrap >/dev/null || { echo "SKIP launch: no bwrap on this machine"; exit 0; }
 tmp=$(mktemp -d)
 export HOME=$tmp/home XDG_STATE_HOME=$tmp/s XDG_CONFIG_HOME=$tmp/c XDG_RUNTIME_DIR=$tmp/r PATH=$bin:$PATH
 mkdir -m 700 "$HOME" "$tmp/s" "$tmp/c" "$tmp/r" && mkdir "$tmp/ws" && cd "$tmp/ws" || exit 1
 trap 'glove daemon stop --now >/dev/null 2>&1; cd /; rm -rf "$tmp"' EXIT
 cost=$tmp/cost
-cc -O2 -D_GNU_SOURCE -o "$cost" "$(dirname "$0")/launch_cost.c" 2>/dev/null ||
-    cc -O2 -D_GNU_SOURCE -o "$cost" "$OLDPWD/$(dirname "$0")/launch_cost.c" || exit 1
+cc -O2 -D_GNU_SOURCE -o "$cost" "$here/launch_cost.c" || exit 1
 
 peer=(bwrap --unshare-all --die-with-parent --new-session --ro-bind /usr /usr --symlink usr/bin /bin
     --symlink usr/lib /lib --symlink usr/lib64 /lib64 --symlink usr/sbin /sbin --ro-bind /etc/alternatives /etc/alternatives
