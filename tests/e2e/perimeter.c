@@ -152,6 +152,25 @@ getppid_of_init(void)
 	return 0;
 }
 
+/* The kernel drops a signal for which the first process has no handler, and
+ * says nothing: what counts is that it is as alive as before. */
+static int
+outlives(pid_t pid, int sig)
+{
+	char path[64], line[256] = "";
+	FILE *f;
+
+	if (kill(pid, sig) != 0)
+		return -1;
+	(void)usleep(50000);
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if ((f = fopen(path, "re")) == NULL || fgets(line, sizeof(line), f) == NULL)
+		return 0;
+	(void)fclose(f);
+	return strrchr(line, ')') != NULL && strchr("TtZX", strrchr(line, ')')[2])
+	    == NULL ? fail_with(EPERM) : 0;
+}
+
 static int
 steal_fd(pid_t pid)
 {
