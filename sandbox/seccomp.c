@@ -111,10 +111,10 @@ arguments(scmp_filter_ctx c)
 	/* 64 bits: what has anything in its upper half is above as well. */
 	if (r == 0)
 		r = seccomp_rule_add(c, family, SCMP_SYS(socket), 1,
-		    SCMP_CMP(0, SCMP_CMP_GT, AF_NETLINK));
+		    SCMP_CMP(0, SCMP_CMP_GT, AF_NETLINK, 0));
 	if (r == 0)
 		r = seccomp_rule_add(c, family, SCMP_SYS(socket), 2,
-		    INT_IS(0, AF_NETLINK), SCMP_CMP(2, SCMP_CMP_NE, 0));
+		    INT_IS(0, AF_NETLINK), SCMP_CMP(2, SCMP_CMP_NE, 0, 0));
 	if (r == 0)
 		r = seccomp_rule_add(c, eperm, SCMP_SYS(ioctl), 1,
 		    INT_IS(1, TIOCSTI));
