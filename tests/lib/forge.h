@@ -36,7 +36,10 @@ struct forge {
 	size_t		 nsealed;
 	struct buf	 note;		/* the signed checkpoint */
 	int64_t		 clock_us;
+	struct id	 session;	/* the last one of forge_story() */
 };
+
+extern const char forge_blob[];		/* the only blob there is */
 
 void forge_init(struct forge *f);	/* keys and GENESIS; no commit yet */
 void forge_done(struct forge *f);
@@ -73,6 +76,12 @@ struct forge_source {
 };
 void forge_source(const struct forge *f, struct forge_source *fs,
     struct source *s);
+/* forge_from(fs, s, from): what an export takes from it. */
+struct export_from;
+void forge_from(struct forge_source *fs, const struct source *s,
+    struct export_from *from);
+/* forge_receipt: of record ${index} under the published checkpoint. */
+void forge_receipt(const struct forge *f, uint64_t index, struct buf *text);
 /* forge_trust(f, t): as if its root key were pinned. */
 struct trusted;
 void forge_trust(const struct forge *f, struct trusted *t);

@@ -5,6 +5,8 @@
 #include "journal/verify.h"
 #include "tests/lib/forge.h"
 
+const char forge_blob[] = "the manifest of a session\n";
+
 static void
 start(struct forge *f, const struct id *ses, const struct id *exp)
 {
@@ -28,7 +30,9 @@ static void
 end(struct forge *f, const struct id *ses, const struct id *chg)
 {
 	AUTO(fields) struct fields a, b;
+	uint8_t blob[SHA256_BYTES];
 
+	sha256_of(bytes_of_str(str_of(forge_blob)), blob);
 	fields_init(&a);
 	fields_init(&b);
 	fields_u64(&a, FIELD_LINK, f->n + 1);
@@ -37,6 +41,7 @@ end(struct forge *f, const struct id *ses, const struct id *chg)
 	fields_u64(&b, FIELD_LINK, f->n);
 	fields_bytes(&b, FIELD_SESSION_ID, BYTES(ses->b));
 	fields_u64(&b, FIELD_FILES, 3);
+	fields_bytes(&b, FIELD_MANIFEST_BLOB, BYTES(blob));
 	(void)forge_event(f, MACHINE_SESSION, ses, SESSION_EV_ended, &a);
 	(void)forge_event(f, MACHINE_CHANGE, chg, CHANGE_EV_stage, &b);
 	forge_commit(f);
@@ -94,6 +99,7 @@ forge_story(struct forge *f, size_t sessions)
 		start(f, &ses, &exp);
 		if (i == 0)
 			refused(f, &exp);
+		f->session = ses;
 		if (i == sessions - 1)
 			take_back(f, &exp, &ses);
 		end(f, &ses, &chg);
