@@ -11,6 +11,7 @@ enum {
 	FRAME_MAX	= 1 << 20,	/* bytes of one control request or reply */
 	CLIENT_MAX	= 512,		/* control connections at once */
 	CLIENT_OUT_MAX	= 4 << 20,	/* bytes queued to a slow reader, then cut */
+	CLIENT_ASKS_MAX	= 256,		/* unanswered requests of one connection */
 	FRAME_TIMEOUT_MS = 10000,	/* a partial frame may lie this long */
 	CHANNEL_MAX	= 65536 + 4096,	/* bytes of one runtime message */
 	ARGV_MAX	= 1024,		/* arguments of a command */
