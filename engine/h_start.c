@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: ISC */
+/* h_start.c - session.start: lease, plan and intent in one commit. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "engine/plan.h"
+
+enum { TTL_MIN_S = 1 };
+
+void
+start_free(struct start *s)
+{
+	if (s == NULL)
+		return;
+	free(s->text);
+	free(s->argv);
+	free(s->env);
+	free(s->ro);
+	free(s);
+}
+
+/* ---- what was asked for, copied and bounded ------------------------------ */
+
+/* Offsets into the text while it may still move, pointers afterwards. */
+struct gather {
+	struct start	*s;
+	struct buf	 text;
+	size_t		 path, cwd, git_name, git_email;
+};
+
+static size_t
+keep(struct gather *g, struct str s)
+{
+	size_t at = g->text.n;
+
+	buf_put(&g->text, s.p, s.n);
+	buf_put_u8(&g->text, 0);
+	return at;
+}
+
+/* A list: its strings go to the text; room for the pointers is made. */
+static int
+keep_list(struct gather *g, const struct ask *a, const char *key, size_t max,
+    size_t *n, const char ***list, struct err *e)
+{
+	const struct json *v = json_get(a->params, key);
+	struct str s;
+
+	*n = json_is_null(v) ? 0 : json_len(v);
+	if (*n > max)
+		return err_say(e, ERR_TOOBIG, "%s has more than %zu entries", key, max);
+	if ((*list = calloc(*n + 1, sizeof(**list))) == NULL)
+		return err_set(e, ERR_NOMEM, "%s", key);
+	for (size_t i = 0; i < *n; i++) {
+		if (json_text(json_at(v, i), &s) || memchr(s.p, '\0', s.n) != NULL)
+			return err_say(e, ERR_FORMAT, "%s has a zero byte in it", key);
+		(void)keep(g, s);
+	}
+	return 0;
+}
+
+static int
+keep_text(struct gather *g, const struct ask *a, const char *key, size_t max,
+    size_t *at, struct err *e)
+{
+	char text[PATH_BYTES_MAX + 1];
+
+	if (param_text(a, key, text, max + 1, e))
+		return -1;
+	*at = keep(g, str_of(text));
+	return 0;
+}
+
+static const char *
+pointers(const char *p, const char **list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		list[i] = p;
+		p += strlen(p) + 1;
+	}
+	return p;
+}
+
+static int
+point(struct gather *g, struct err *e)
+{
+	struct start *s = g->s;
+	const char *p;
+
+	if (buf_ok(&g->text, "command and environment", e))
+		return -1;
+	p = s->text = (char *)TAKE(g->text.p);
+	g->text.n = g->text.cap = 0;
+	p = pointers(p, s->argv, s->argc);
+	p = pointers(p, s->env, s->envc);
+	(void)pointers(p, s->ro, s->nro);
+	s->path = s->text + g->path;
+	s->cwd = s->text + g->cwd;
+	s->git_name = s->text[g->git_name] != '\0' ? s->text + g->git_name : NULL;
+	s->git_email = s->text[g->git_email] != '\0' ? s->text + g->git_email : NULL;
+	return 0;
+}
+
+static int
+gather_numbers(const struct ask *a, struct start *s, struct err *e)
+{
+	int64_t rows = 24, cols = 80;
+
+	s->uid = a->who.uid;
+	if (json_get_bool(a->params, "terminal", &s->terminal, e) ||
+	    json_opt_bool(a->params, "detach", &s->detach, e) ||
+	    json_opt_int(a->params, "rows", 1, 10000, &rows, e) ||
+	    json_opt_int(a->params, "cols", 1, 10000, &cols, e))
+		return -1;
+	s->rows = (uint16_t)rows;
+	s->cols = (uint16_t)cols;
+	return 0;
+}
+
+/* The mode of this version: read only, or a staged copy. */
+int
+param_mode(const struct ask *a, enum mode *mode, struct err *e)
+{
+	char word[16];
+
+	if (param_text(a, "mode", word, sizeof(word), e))
+		return -1;
+	*mode = (enum mode)mode_parse(word);
+	if (*mode == MODE_NONE)
+		return err_say(e, ERR_USAGE, "there is no mode \"%s\"", word);
+	if (*mode == MODE_DIRECT)
+		return err_say(e, ERR_UNSUPPORTED,
+		    "direct mode is not in this version; staged shows the changes first");
+	return 0;
+}
+
+static int
+gather(struct engine *en, const struct ask *a, struct start *s, struct err *e)
+{
+	struct gather g = { .s = s };
+	struct place place;
+	char path[PATH_BYTES_MAX + 1];
+	int rc;
+
+	if (gather_numbers(a, s, e) || param_mode(a, &s->mode, e) ||
+	    param_text(a, "path", path, sizeof(path), e) ||
+	    en->o.ops.look(en->o.ops.cookie, path, &place, e) ||
+	    place_allowed(&place, en->home, e))
+		return -1;
+	s->dev = place.dev;
+	s->ino = place.ino;
+	buf_init(&g.text, 2 * ARGV_BYTES_MAX + 4 * (PATH_BYTES_MAX + 1));
+	rc = keep_list(&g, a, "command", ARGV_MAX, &s->argc, &s->argv, e) ||
+	    keep_list(&g, a, "env", ARGV_MAX, &s->envc, &s->env, e) ||
+	    keep_list(&g, a, "ro", 64, &s->nro, &s->ro, e) ||
+	    keep_text(&g, a, "cwd", PATH_BYTES_MAX, &g.cwd, e) ||
+	    keep_text(&g, a, "git_name", 256, &g.git_name, e) ||
+	    keep_text(&g, a, "git_email", 256, &g.git_email, e);
+	if (rc == 0) {
+		g.path = keep(&g, str_of(place.path));
+		rc = point(&g, e);
+	}
+	buf_done(&g.text);
+	if (rc != 0)
+		return -1;
+	if (s->argc == 0 || s->argv[0][0] == '\0')
+		return err_say(e, ERR_USAGE, "there is no command to run");
+	if (s->cwd[0] != '/')
+		return err_say(e, ERR_USAGE, "cwd is not an absolute path");
+	return 0;
+}
+
+/* ---- the lease ----------------------------------------------------------- */
+
+/* Given one: it must be open, lead to the same directory, and allow the mode. */
+static int
+check_lease(struct engine *en, struct ask *a, struct start *s, struct err *e)
+{
+	struct subject x;
+	struct place was;
+	int64_t uid;
+	char text[ID_TEXT_MAX];
+
+	if (param_id(a, "exposure", MACHINE_EXPOSURE, &s->exposure, e) ||
+	    journal_subject(en->j, MACHINE_EXPOSURE, &s->exposure, &x, e) ||
+	    facts_owner(en, &x, &uid, e) || facts_place(en, &x, &was, e))
+		return -1;
+	(void)id_str(ID_EXPOSURE, &x.id, text);
+	if (uid != (int64_t)a->who.uid)
+		return err_say(e, ERR_DENIED, "%s is another user's", text);
+	if (lease_open(en, &x, e))
+		return -1;
+	if (strcmp(was.path, s->path) != 0)
+		return err_say(e, ERR_USAGE, "%s is for another directory", text);
+	if (was.dev != s->dev || was.ino != s->ino) {
+		struct move m = { .machine = MACHINE_EXPOSURE, .subject = x.id,
+		    .event = EXPOSURE_EV_suspect, .actor = ACTOR_SERVICE };
+
+		if (turn_append(en, &m, NULL, e))
+			return -1;
+		a->keep = 1;
+		return err_say(e, ERR_ILLEGAL,
+		    "%s no longer leads to the directory that was exposed", text);
+	}
+	if (s->mode == MODE_STAGED &&
+	    fact_int(&x, EXPOSURE_FACT_mode, MODE_RO) == MODE_RO)
+		return err_say(e, ERR_ILLEGAL, "%s is read only", text);
+	if (fact_int(&x, EXPOSURE_FACT_ends_us, 0) < s->ends_real_us) {
+		s->ends_real_us = fact_int(&x, EXPOSURE_FACT_ends_us, 0);
+		s->ends_boot_us = en->now.boot_us + s->ends_real_us -
+		    en->now.real_us;
+	}
+	return 0;
+}
+
+int
+exposure_append(struct engine *en, struct ask *a, const struct new_lease *l,
+    uint64_t *index, struct err *e)
+{
+	AUTO(fields) struct fields f;
+	AUTO(buf) struct buf source;
+	struct move m = { .machine = MACHINE_EXPOSURE, .subject = l->id,
+	    .event = EXPOSURE_EV_expose, .actor = ACTOR_OWNER, .ask = a,
+	    .fields = &f };
+	uint8_t scope[SHA256_BYTES];
+
+	scope_digest(en, &l->id, l->place, l->mode, a->who.uid, l->label, scope);
+	fields_init(&f);
+	buf_init(&source, 16);
+	buf_put_u64(&source, l->place->dev);
+	buf_put_u64(&source, l->place->ino);
+	fields_u64(&f, FIELD_OWNER_UID, a->who.uid);
+	fields_u64(&f, FIELD_MODE, (uint64_t)l->mode);
+	fields_u64(&f, FIELD_GENERATION, 1);
+	fields_bytes(&f, FIELD_SCOPE_DIGEST, BYTES(scope));
+	fields_u64(&f, FIELD_ENDS_REAL_US, (uint64_t)(en->now.real_us + l->ttl_us));
+	fields_u64(&f, FIELD_ENDS_BOOT_US, (uint64_t)(en->now.boot_us + l->ttl_us));
+	fields_u64(&f, FIELD_LATEST_REAL_US, (uint64_t)(en->now.real_us + l->max_us));
+	if (l->label[0] != '\0')
+		fields_text(&f, FIELD_LABEL, str_of(l->label));
+	fields_text(&f, FIELD_HOST_PATH, str_of(l->place->path));
+	fields_bytes(&f, FIELD_SOURCE, buf_bytes(&source));
+	return turn_append(en, &m, index, e);
+}
+
+static int
+open_lease(struct engine *en, struct ask *a, struct start *s, int64_t ttl_us,
+    struct err *e)
+{
+	struct place place = { .dev = s->dev, .ino = s->ino };
+	struct new_lease l = { .place = &place, .mode = s->mode, .label = "",
+	    .ttl_us = ttl_us, .max_us = (int64_t)EXPOSURE_MAX_S * 1000000 };
+
+	memcpy(place.path, s->path, strlen(s->path) + 1);
+	id_random(&s->exposure);
+	l.id = s->exposure;
+	return exposure_append(en, a, &l, NULL, e);
+}
+
+/* ---- plan and intent ----------------------------------------------------- */
+
+/* D("glove/session/1", install, session, plan, requester, time). */
+static void
+session_digest(const struct engine *en, const struct start *s,
+    const uint8_t plan[SHA256_BYTES], uint8_t out[SHA256_BYTES])
+{
+	struct digest d;
+
+	digest_init(&d, "glove/session/1");
+	digest_bytes(&d, bytes_of(journal_install(en->j), INSTALL_ID_BYTES));
+	digest_bytes(&d, BYTES(s->session.b));
+	digest_bytes(&d, bytes_of(plan, SHA256_BYTES));
+	digest_u64(&d, s->uid);
+	digest_u64(&d, (uint64_t)en->now.real_us);
+	digest_final(&d, out);
+}
+
+struct planned {
+	struct buf	text;
+	uint8_t		digest[SHA256_BYTES], session[SHA256_BYTES];
+	uint8_t		scope[SHA256_BYTES];
+	int64_t		generation;
+};
+
+static void
+auto_planned(struct planned *p)
+{
+	buf_done(&p->text);
+}
+
+static int
+make_plan(struct engine *en, const struct start *s, int64_t ttl_us,
+    struct planned *p, struct err *e)
+{
+	struct subject x;
+
+	if (journal_subject(en->j, MACHINE_EXPOSURE, &s->exposure, &x, e))
+		return -1;
+	memcpy(p->scope, x.fact[EXPOSURE_FACT_scope].b, sizeof(p->scope));
+	p->generation = fact_int(&x, EXPOSURE_FACT_generation, 1);
+	plan_put(s, p->scope, ttl_us / 1000000, &p->text);
+	if (buf_ok(&p->text, "plan", e))
+		return -1;
+	plan_digest(buf_bytes(&p->text), p->digest);
+	session_digest(en, s, p->digest, p->session);
+	return 0;
+}
+
+static int
+prepare(struct engine *en, struct ask *a, const struct start *s,
+    const struct planned *p, const char *name, struct err *e)
+{
+	AUTO(fields) struct fields f;
+	struct move m = { .machine = MACHINE_SESSION, .subject = s->session,
+	    .event = SESSION_EV_prepare, .actor = ACTOR_OWNER, .ask = a,
+	    .fields = &f };
+
+	fields_init(&f);
+	fields_u64(&f, FIELD_OWNER_UID, s->uid);
+	fields_u64(&f, FIELD_MODE, (uint64_t)s->mode);
+	fields_u64(&f, FIELD_ENDS_REAL_US, (uint64_t)s->ends_real_us);
+	fields_u64(&f, FIELD_ENDS_BOOT_US, (uint64_t)s->ends_boot_us);
+	fields_text(&f, FIELD_HOST_PATH, str_of(s->path));
+	fields_bytes(&f, FIELD_EXPOSURE_ID, BYTES(s->exposure.b));
+	fields_bytes(&f, FIELD_PLAN_DIGEST, BYTES(p->digest));
+	fields_text(&f, FIELD_PLAN,
+	    (struct str){ (const char *)p->text.p, p->text.n });
+	fields_list(&f, FIELD_ARGV, s->argv, s->argc);
+	if (name[0] != '\0')
+		fields_text(&f, FIELD_NAME, str_of(name));
+	fields_u64(&f, FIELD_TERMINAL, (uint64_t)s->terminal);
+	fields_bytes(&f, FIELD_SESSION_DIGEST, BYTES(p->session));
+	return turn_append(en, &m, NULL, e);
+}
+
+static int
+intend(struct engine *en, struct ask *a, const struct start *s,
+    const struct planned *p, uint64_t *index, struct err *e)
+{
+	AUTO(fields) struct fields f;
+	struct move m = { .machine = MACHINE_SESSION, .subject = s->session,
+	    .event = SESSION_EV_start_intent, .actor = ACTOR_OWNER, .ask = a,
+	    .fields = &f };
+
+	fields_init(&f);
+	fields_u64(&f, FIELD_GENERATION, (uint64_t)p->generation);
+	fields_bytes(&f, FIELD_SCOPE_DIGEST, BYTES(p->scope));
+	fields_bytes(&f, FIELD_EXPOSURE_ID, BYTES(s->exposure.b));
+	fields_bytes(&f, FIELD_PLAN_DIGEST, BYTES(p->digest));
+	fields_bytes(&f, FIELD_SESSION_DIGEST, BYTES(p->session));
+	return turn_append(en, &m, index, e);
+}
+
+int
+handle_session_start(struct engine *en, struct ask *a, struct err *e)
+{
+	AUTO(start) struct start *s = calloc(1, sizeof(*s));
+	AUTO(planned) struct planned p = { .generation = 0 };
+	int64_t ttl_s = SESSION_TTL_S, ttl_us;
+	char name[NAME_BYTES_MAX + 1];
+	uint64_t index;
+
+	buf_init(&p.text, 2 * FRAME_MAX);
+	if (s == NULL)
+		return err_set(e, ERR_NOMEM, "session");
+	if (json_opt_int(a->params, "ttl_s", TTL_MIN_S, EXPOSURE_MAX_S, &ttl_s, e) ||
+	    param_text(a, "name", name, sizeof(name), e) || gather(en, a, s, e))
+		return -1;
+	ttl_us = ttl_s * 1000000;
+	s->ends_real_us = en->now.real_us + ttl_us;
+	s->ends_boot_us = en->now.boot_us + ttl_us;
+	id_random(&s->session);
+	if (getentropy(s->token, sizeof(s->token)))
+		return err_set(e, ERR_SYS, "random bytes");
+	if (json_get(a->params, "exposure") != NULL ?
+	    check_lease(en, a, s, e) : open_lease(en, a, s, ttl_us, e))
+		return -1;
+	if (make_plan(en, s, ttl_us, &p, e) || prepare(en, a, s, &p, name, e) ||
+	    intend(en, a, s, &p, &index, e))
+		return -1;
+	a->index = index;
+	a->machine = MACHINE_SESSION;
+	a->subject = s->session;
+	a->start = TAKE(s);
+	a->finish = finish_start;
+	return 0;
+}
+
+int
+finish_start(struct engine *en, struct ask *a, struct err *e)
+{
+	struct json *o = json_make_object();
+	const struct token *t = token_of(en, &a->subject);
+	char path[PATH_BYTES_MAX + 1];
+	struct subject s;
+	struct id exposure;
+
+	a->result = o;
+	if (journal_subject(en->j, MACHINE_SESSION, &a->subject, &s, e))
+		return -1;
+	engine_attach_path(en, &a->subject, path, sizeof(path));
+	json_set_cstr(o, "schema", "glove.start/1");
+	set_id(o, "session", MACHINE_SESSION, &a->subject);
+	if (fact_id(&s, SESSION_FACT_exposure, &exposure) == 0)
+		set_id(o, "exposure", MACHINE_EXPOSURE, &exposure);
+	json_set_cstr(o, "socket", path);
+	if (t != NULL)
+		json_set_hex(o, "token", BYTES(t->token));
+	json_set_time(o, "ends_at", fact_int(&s, SESSION_FACT_ends_us, 0));
+	json_set_int(o, "record", (int64_t)a->index);
+	return 0;
+}
