@@ -16,7 +16,6 @@ struct move {
 	const struct draft *d;
 	struct subject	 s;		/* before, then after */
 	int		 fresh;		/* no record of this subject before */
-	int		 row;		/* it has a derived row */
 	struct record	 r;
 	uint8_t		 salt[RECORD_FIELDS_MAX][32];
 	uint8_t		 digest[RECORD_FIELDS_MAX][32];
@@ -26,9 +25,7 @@ struct move {
 static int
 look_up(struct journal_txn *t, struct move *m, struct err *e)
 {
-	struct db *db = t->j->db;
-	struct stmt *row;
-	int got;
+	int found;
 
 	m->s = (struct subject){ .machine = m->d->machine,
 	    .id = m->d->subject };
@@ -38,21 +35,10 @@ look_up(struct journal_txn *t, struct move *m, struct err *e)
 		m->s.last = t->at.log_last;
 		return 0;
 	}
-	if (derive_get(db, m->d->machine, &m->d->subject, &m->s, &m->row, e))
+	if (derive_get(t->j->db, m->d->machine, &m->d->subject, &m->s, &found, e))
 		return -1;
-	if (m->row)
-		return 0;
-
-	/* Attempts may have been refused before it came to be. */
-	got = db_first(db, SQL_RECORD_LAST, VALS(VI(m->d->machine),
-	    VB(m->d->subject.b, ID_BYTES)), &row, e);
-	if (got == 1) {
-		m->s.last = (uint64_t)stmt_int(row, 0);
-		m->s.seq = (uint32_t)stmt_int(row, 1);
-		stmt_done(row);
-	}
-	m->fresh = got == 0;
-	return got < 0 ? -1 : 0;
+	m->fresh = !found;
+	return 0;
 }
 
 static int
@@ -163,16 +149,15 @@ write_move(struct journal_txn *t, struct move *m, struct bytes b, struct err *e)
 	const struct fields *f = m->d->fields;
 
 	if (db_run(db, SQL_RECORD_PUT, VALS(VI(r->index), VI(r->machine),
-	    VB(r->subject.b, ID_BYTES), VI(r->subject_seq), VI(r->event),
-	    VI(r->from), VI(r->to), VI(m->d->refused ? 1 : 0), VBYTES(b)), e))
+	    VB(r->subject.b, ID_BYTES), VI(r->subject_seq),
+	    m->fresh ? VNULL : VI(r->prev), VI(r->event), VI(r->from), VI(r->to), VI(m->d->refused ? 1 : 0), VBYTES(b)), e))
 		return -1;
 	for (size_t i = 0; f != NULL && i < f->n; i++)
 		if (is_sealed(f->f[i].tag) && db_run(db, SQL_SEALED_PUT,
 		    VALS(VI(r->index), VI(f->f[i].tag), VB(m->salt[i], 32),
 		    VB(f->data.p + f->f[i].off, f->f[i].len)), e))
 			return -1;
-	if (m->s.machine != MACHINE_LOG && m->s.state != 0 &&
-	    derive_put(db, &m->s, !m->row, e))
+	if (m->s.machine != MACHINE_LOG && derive_put(db, &m->s, m->fresh, e))
 		return -1;
 	if (FI(JOURNAL_APPEND))
 		return err_set(e, ERR_JOURNAL, "append: injected");

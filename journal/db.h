@@ -55,6 +55,7 @@ struct val {
 };
 #define VI(x)	((struct val){ VAL_INT, (int64_t)(x), { NULL, 0 } })
 #define VB(p, n) ((struct val){ VAL_BLOB, 0, { (p), (n) } })
+#define VNULL	((struct val){ VAL_NULL, 0, { NULL, 0 } })
 #define VBYTES(bytes) ((struct val){ VAL_BLOB, 0, (bytes) })
 #define VALS(...) (const struct val[]){ __VA_ARGS__ }, \
 	sizeof((const struct val[]){ __VA_ARGS__ }) / sizeof(struct val)

@@ -10,7 +10,8 @@
 static const char *const columns[] = {
 	"state", "seq", "first", "last", "born_us", "moved_us", "owed",
 };
-enum { NCOLUMN = sizeof(columns) / sizeof(columns[0]), SQL_MAX = 2048 };
+enum { NCOLUMN = sizeof(columns) / sizeof(columns[0]), SQL_MAX = 2048,
+	CHAIN_MAX = 64 << 20 };
 
 /* What stands between two columns: "state, seq, ..." or "state = ?, ...". */
 static void
@@ -153,55 +154,109 @@ derive_put(struct db *d, const struct subject *s, int fresh, struct err *e)
 
 /* ---- against the records ------------------------------------------------ */
 
-/* One subject after the other, in the order of the index: no memory. */
-typedef int replayed(struct db *d, const struct subject *s, struct err *e);
-
-static int
-replay_machine(struct db *d, int machine, replayed *each, int64_t *rows,
+int
+derive_chain(struct db *d, const struct subject *s, struct buf *chain,
     struct err *e)
 {
-	AUTO(stmt) struct stmt *row = NULL;
-	struct subject s = { .state = 0 };
-	int got, some = 0;
+	uint64_t at = s->last;
 
-	*rows = 0;
-	if (db_query(d, "SELECT bytes FROM record WHERE machine = ?"
-	    " ORDER BY machine, subject, subject_seq", VALS(VI(machine)), &row,
-	    e))
-		return -1;
-	while ((got = stmt_next(d, row, e)) == 1) {
-		struct record r;
-		int fresh;
+	for (;;) {
+		struct stmt *row;
+		uint64_t prev;
+		int got;
 
-		if (record_decode(stmt_blob(row, 0), &r, e))
+		buf_put(chain, &at, sizeof(at));
+		got = db_first(d, SQL_RECORD_PREV, VALS(VI(at),
+		    VI(s->machine), VB(s->id.b, ID_BYTES)), &row, e);
+		if (got < 0)
 			return -1;
-		fresh = !some || !id_eq(&r.subject, &s.id);
-		if (fresh && some && s.state != 0 && each(d, &s, e))
-			return -1;
-		if (fold(&r, fresh, &s, e))
-			return -1;
-		*rows += r.from == 0 && r.to != 0;
-		some = 1;
+		if (got == 0)
+			return err_set(e, ERR_CORRUPT, "record %" PRIu64
+			    " is not of the %s it is counted to", at,
+			    machine_name(s->machine));
+		if (stmt_null(row, 0)) {
+			stmt_done(row);
+			return buf_ok(chain, "a history", e);
+		}
+		prev = (uint64_t)stmt_int(row, 0);
+		stmt_done(row);
+		if (prev >= at)
+			return err_set(e, ERR_CORRUPT, "record %" PRIu64
+			    " says that record %" PRIu64 " was before it", at,
+			    prev);
+		at = prev;
 	}
-	if (got == 0 && some && s.state != 0)
-		return each(d, &s, e);
-	return got;
 }
 
 static int
-compare(struct db *d, const struct subject *s, struct err *e)
+get_record(struct db *d, uint64_t index, struct stmt **row, struct record *r,
+    struct err *e)
 {
-	char name[ID_TEXT_MAX];
-	struct subject row;
-	int found;
+	int got = db_first(d, SQL_RECORD_GET, VALS(VI(index)), row, e);
 
-	if (derive_get(d, s->machine, &s->id, &row, &found, e))
+	if (got != 1)
+		return got < 0 ? -1 :
+		    err_set(e, ERR_CORRUPT, "record %" PRIu64, index);
+	return record_decode(stmt_blob(*row, 0), r, e);
+}
+
+/* The row of one subject against a replay of its records. */
+static int
+compare(struct db *d, const struct subject *row, struct buf *chain,
+    struct err *e)
+{
+	struct subject s = { .state = 0 };
+	char name[ID_TEXT_MAX];
+	size_t n;
+
+	buf_reset(chain);
+	if (derive_chain(d, row, chain, e))
 		return -1;
-	if (!found || !subject_same(&row, s))
+	n = chain->n / sizeof(uint64_t);
+	for (size_t i = n; i-- > 0; ) {
+		AUTO(row) struct stmt *st = NULL;
+		struct record r;
+		uint64_t index;
+
+		memcpy(&index, chain->p + i * sizeof(index), sizeof(index));
+		if (get_record(d, index, &st, &r, e) ||
+		    fold(&r, i == n - 1, &s, e))
+			return -1;
+	}
+	if (!subject_same(row, &s))
 		return err_set(e, ERR_CORRUPT, "%s is not in table %s as its"
-		    " records say", id_str(machine_id_kind(s->machine), &s->id,
-		    name), machine_name(s->machine));
+		    " records say", id_str(machine_id_kind(row->machine),
+		    &row->id, name), machine_name(row->machine));
 	return 0;
+}
+
+/* All rows of a machine; *${records} is how many records they stand for. */
+static int
+compare_all(struct db *d, int machine, int64_t *records, struct err *e)
+{
+	AUTO(stmt) struct stmt *ids = NULL;
+	AUTO(buf) struct buf chain;
+	char sql[80];
+	int got;
+
+	*records = 0;
+	buf_init(&chain, CHAIN_MAX);
+	(void)snprintf(sql, sizeof(sql), "SELECT id FROM %s",
+	    machine_name(machine));
+	if (db_query(d, sql, NOVALS, &ids, e))
+		return -1;
+	while ((got = stmt_next(d, ids, e)) == 1) {
+		struct subject row;
+		struct id id;
+		int found;
+
+		if (stmt_copy(ids, 0, id.b, ID_BYTES, e) ||
+		    derive_get(d, machine, &id, &row, &found, e) ||
+		    compare(d, &row, &chain, e))
+			return -1;
+		*records += (int64_t)row.seq + 1;
+	}
+	return got;
 }
 
 int
@@ -209,45 +264,53 @@ derive_check(struct db *d, struct err *e)
 {
 	for (int m = 1; m < MACHINE_END; m++) {
 		char sql[80];
-		int64_t due, rows;
+		int64_t counted, there;
 
 		if (!machine_valid(m))
 			continue;
-		(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s",
-		    machine_name(m));
-		if (replay_machine(d, m, compare, &due, e) ||
-		    db_number(d, sql, &rows, e))
+		(void)snprintf(sql, sizeof(sql),
+		    "SELECT count(*) FROM record WHERE machine = %d", m);
+		if (compare_all(d, m, &counted, e) ||
+		    db_number(d, sql, &there, e))
 			return -1;
-		if (rows != due)
-			return err_set(e, ERR_CORRUPT, "table %s has %" PRId64
-			    " rows, the records make %" PRId64,
-			    machine_name(m), rows, due);
+		if (counted != there)
+			return err_set(e, ERR_CORRUPT, "table %s stands for %"
+			    PRId64 " records, there are %" PRId64,
+			    machine_name(m), counted, there);
 	}
 	return 0;
-}
-
-static int
-put_fresh(struct db *d, const struct subject *s, struct err *e)
-{
-	return derive_put(d, s, 1, e);
 }
 
 int
 derive_rebuild(struct db *d, struct err *e)
 {
+	AUTO(stmt) struct stmt *all = NULL;
+	int got;
+
 	for (int m = 1; m < MACHINE_END; m++) {
 		char sql[80];
-		int64_t rows;
 
-		if (!machine_valid(m))
-			continue;
 		(void)snprintf(sql, sizeof(sql), "DELETE FROM %s",
 		    machine_name(m));
-		if (db_script(d, sql, e) ||
-		    replay_machine(d, m, put_fresh, &rows, e))
+		if (machine_valid(m) && db_script(d, sql, e))
 			return -1;
 	}
-	return 0;
+	if (db_query(d, "SELECT bytes FROM record ORDER BY idx", NOVALS, &all, e))
+		return -1;
+	while ((got = stmt_next(d, all, e)) == 1) {
+		struct subject s;
+		struct record r;
+		int found;
+
+		if (record_decode(stmt_blob(all, 0), &r, e))
+			return -1;
+		if (r.machine == MACHINE_LOG)
+			continue;
+		if (derive_get(d, r.machine, &r.subject, &s, &found, e) ||
+		    fold(&r, !found, &s, e) || derive_put(d, &s, !found, e))
+			return -1;
+	}
+	return got;
 }
 
 /* How many rows that are not final differ from their last record. */
@@ -279,7 +342,7 @@ missed_records(struct db *d, int machine, uint64_t from, int64_t *n,
 	buf_init(&b, SQL_MAX);
 	buf_putf(&b, "SELECT count(*) FROM record r LEFT JOIN %s t"
 	    " ON t.id = r.subject WHERE r.idx >= %" PRIu64 " AND"
-	    " r.machine = %d AND r.to_st <> 0 AND NOT coalesce(t.last > r.idx"
+	    " r.machine = %d AND NOT coalesce(t.last > r.idx"
 	    " OR (t.last = r.idx AND t.state = r.to_st AND"
 	    " t.seq = r.subject_seq), 0)", machine_name(machine), from, machine);
 	if (buf_ok(&b, "check", e))

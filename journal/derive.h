@@ -20,6 +20,11 @@ int derive_get(struct db *d, int machine, const struct id *id,
 int derive_put(struct db *d, const struct subject *s, int fresh,
     struct err *e) MUST_CHECK;
 
+/* derive_chain(d, s, chain, e): the indices of its records, newest first, each
+ * a uint64_t. */
+int derive_chain(struct db *d, const struct subject *s, struct buf *chain,
+    struct err *e) MUST_CHECK;
+
 /*
  * derive_check(d, e): replay all records and compare; CORRUPT names the first
  * subject that differs.  O(records).

@@ -8,7 +8,7 @@
 #include "journal/committed_impl.h"
 #include "journal/inside.h"
 
-enum { IDS_MAX = 64 << 20, FIND_SQL_MAX = 128 };
+enum { IDS_MAX = 64 << 20, CHAIN_MAX = 64 << 20, FIND_SQL_MAX = 160 };
 
 int
 journal_subject(struct journal *j, int machine, const struct id *id,
@@ -21,7 +21,7 @@ journal_subject(struct journal *j, int machine, const struct id *id,
 		return err_set(e, ERR_NOTFOUND, "machine %d", machine);
 	if (derive_get(j->db, machine, id, s, &found, e))
 		return -1;
-	if (!found)
+	if (!found || s->state == 0)
 		return err_say(e, ERR_NOTFOUND, "there is no %s %s",
 		    machine_name(machine), id_str(machine_id_kind(machine), id,
 		    name));
@@ -81,7 +81,7 @@ journal_each(struct journal *j, int machine, int state, int newest_first,
 		return err_set(e, ERR_NOTFOUND, "machine %d", machine);
 	(void)snprintf(sql, sizeof(sql), "SELECT id FROM %s%s"
 	    " ORDER BY born_us %s, first %s", machine_name(machine),
-	    state == 0 ? "" : " WHERE state = ?1",
+	    state == 0 ? " WHERE state <> 0" : " WHERE state = ?1",
 	    newest_first ? "DESC" : "ASC", newest_first ? "DESC" : "ASC");
 	if (state == 0 ? collect(j, sql, NOVALS, &ids, e) :
 	    collect(j, sql, VALS(VI(state)), &ids, e))
@@ -138,7 +138,7 @@ journal_find(struct journal *j, const struct id_prefix *p, struct subject *out,
 		    p->kind != machine_id_kind(m)))
 			continue;
 		(void)snprintf(sql, sizeof(sql), "SELECT id FROM %s WHERE id"
-		    " BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3", machine_name(m));
+		    " BETWEEN ?1 AND ?2 AND state <> 0 ORDER BY id LIMIT ?3", machine_name(m));
 		if (collect(j, sql, VALS(VB(lo.b, ID_BYTES), VB(hi.b, ID_BYTES),
 		    VI(max - found)), &ids, e))
 			return -1;
@@ -195,20 +195,18 @@ journal_sealed(struct journal *j, uint64_t index, int tag, uint8_t salt[32],
 	return salt == NULL ? 0 : stmt_copy(s, 0, salt, 32, e);
 }
 
-int
-journal_history(struct journal *j, int machine, const struct id *id,
-    uint64_t from, journal_record_visit *visit, void *ctx, struct err *e)
+/* From ${from} on, all there is. */
+static int
+history_all(struct journal *j, uint64_t from, journal_record_visit *visit,
+    void *ctx, struct err *e)
 {
 	AUTO(stmt) struct stmt *s = NULL;
 	int got;
 
 	if (from > INT64_MAX)
 		return 0;
-	if (id == NULL ? db_query(j->db, "SELECT idx, bytes FROM record"
-	    " WHERE idx >= ? ORDER BY idx", VALS(VI(from)), &s, e) :
-	    db_query(j->db, "SELECT idx, bytes FROM record WHERE machine = ?"
-	    " AND subject = ? AND idx >= ? ORDER BY subject_seq",
-	    VALS(VI(machine), VB(id->b, ID_BYTES), VI(from)), &s, e))
+	if (db_query(j->db, "SELECT idx, bytes FROM record WHERE idx >= ?"
+	    " ORDER BY idx", VALS(VI(from)), &s, e))
 		return -1;
 	while ((got = stmt_next(j->db, s, e)) == 1) {
 		int rc = visit(ctx, (uint64_t)stmt_int(s, 0), stmt_blob(s, 1), e);
@@ -217,6 +215,42 @@ journal_history(struct journal *j, int machine, const struct id *id,
 			return rc < 0 ? -1 : 0;
 	}
 	return got;
+}
+
+int
+journal_history(struct journal *j, int machine, const struct id *id,
+    uint64_t from, journal_record_visit *visit, void *ctx, struct err *e)
+{
+	AUTO(buf) struct buf chain, b;
+	struct subject s;
+	int found;
+
+	if (id == NULL)
+		return history_all(j, from, visit, ctx, e);
+	buf_init(&chain, CHAIN_MAX);
+	buf_init(&b, RECORD_MAX);
+	if (machine == MACHINE_LOG || !machine_valid(machine))
+		return err_set(e, ERR_NOTFOUND, "machine %d", machine);
+	if (derive_get(j->db, machine, id, &s, &found, e))
+		return -1;
+	if (!found)
+		return 0;
+	if (derive_chain(j->db, &s, &chain, e))
+		return -1;
+	for (size_t at = chain.n / sizeof(uint64_t); at-- > 0; ) {
+		uint64_t index;
+		int rc;
+
+		memcpy(&index, chain.p + at * sizeof(index), sizeof(index));
+		if (index < from)
+			continue;
+		buf_reset(&b);
+		if (journal_record(j, index, &b, e))
+			return -1;
+		if ((rc = visit(ctx, index, buf_bytes(&b), e)) != 0)
+			return rc < 0 ? -1 : 0;
+	}
+	return 0;
 }
 
 /*

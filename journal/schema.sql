@@ -42,9 +42,10 @@ CREATE TABLE room (	-- filled and emptied: leaves free pages, see room.c
 	filler	BLOB NOT NULL
 ) STRICT;
 CREATE TRIGGER record_chain BEFORE INSERT ON record
-WHEN NEW.from_st <> CASE NEW.subject_seq WHEN 0 THEN 0 ELSE coalesce(
-    (SELECT to_st FROM record WHERE machine = NEW.machine AND
-    subject = NEW.subject AND subject_seq = NEW.subject_seq - 1), -1) END
+WHEN NOT CASE WHEN NEW.prev IS NULL THEN NEW.subject_seq = 0 AND NEW.from_st = 0
+    ELSE EXISTS (SELECT 1 FROM record WHERE idx = NEW.prev AND
+    machine = NEW.machine AND subject = NEW.subject AND
+    subject_seq = NEW.subject_seq - 1 AND to_st = NEW.from_st) END
 BEGIN SELECT RAISE(ABORT, 'the move does not begin where its subject is'); END;
 CREATE TRIGGER record_no_update BEFORE UPDATE ON record
 BEGIN SELECT RAISE(ABORT, 'records are only ever added'); END;

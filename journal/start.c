@@ -220,21 +220,22 @@ load_tree(struct journal *j, const struct journal_commit *c, struct err *e)
 	return 0;
 }
 
-/* Machine 0 has no derived row: where its chain ends. */
+/* Machine 0 has no derived row; the last record of a commit is a footer. */
 static int
 load_log(struct journal *j, struct err *e)
 {
-	static const struct id zeros;
-	struct stmt *s;
-	int got;
+	AUTO(buf) struct buf b;
+	struct record r;
 
-	got = db_first(j->db, SQL_RECORD_LAST, VALS(VI(MACHINE_LOG),
-	    VB(zeros.b, ID_BYTES)), &s, e);
-	if (got != 1)
-		return got < 0 ? -1 : err_set(e, ERR_CORRUPT, "no footer");
-	j->at.log_last = (uint64_t)stmt_int(s, 0);
-	j->at.log_seq = (uint32_t)stmt_int(s, 1) + 1;
-	stmt_done(s);
+	buf_init(&b, RECORD_MAX);
+	if (journal_record(j, j->at.size - 1, &b, e) ||
+	    record_decode(buf_bytes(&b), &r, e))
+		return -1;
+	if (r.machine != MACHINE_LOG || r.event != LOG_EV_commit_footer)
+		return err_set(e, ERR_CORRUPT, "record %" PRIu64 " is no footer",
+		    r.index);
+	j->at.log_last = r.index;
+	j->at.log_seq = r.subject_seq + 1;
 	return 0;
 }
 

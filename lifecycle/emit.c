@@ -9,33 +9,40 @@
 #include "lifecycle/dot.h"
 #include "lifecycle/machine.h"
 
-/* machine, from, event, to as one number: SQL's << and | bind alike, so add. */
-static long
-edge_code(int machine, int from, int event, int to)
+/*
+ * A CASE is looked through in place; an IN of more than two would be built as a
+ * tree of its own with each row that is inserted.
+ */
+static void
+sql_edge(int machine, int from, int event, const struct step *step)
 {
-	return ((machine * 256L + from) * 256 + event) * 256 + to;
+	printf("\t\t\tWHEN %d THEN 1\t-- %s: %s %s %s\n",
+	    event * 256 + step->to, machine_name(machine),
+	    machine_state_name(machine, from),
+	    machine_event_name(machine, event),
+	    machine_state_name(machine, step->to));
 }
 
 static void
-each_edge(int machine, void (*visit)(int, int, int, const struct step *))
+sql_edges(int machine)
 {
 	struct step step;
 	struct err e;
 
-	for (int from = 0; from < machine_states(machine); from++)
-		for (int ev = 1; ev < machine_events(machine); ev++)
-			if (machine_step(machine, from, ev, &step, &e) == 0)
-				visit(machine, from, ev, &step);
-}
+	for (int from = 0; from < machine_states(machine); from++) {
+		int n = 0;
 
-static void
-sql_edge(int machine, int from, int event, const struct step *step)
-{
-	printf("\t\t%ld,\t-- %s: %s %s %s\n",
-	    edge_code(machine, from, event, step->to), machine_name(machine),
-	    machine_state_name(machine, from),
-	    machine_event_name(machine, event),
-	    machine_state_name(machine, step->to));
+		for (int ev = 1; ev < machine_events(machine); ev++) {
+			if (machine_step(machine, from, ev, &step, &e))
+				continue;
+			if (n++ == 0)
+				printf("\t\tWHEN %d THEN CASE event * 256 + to_st\n",
+				    machine * 256 + from);
+			sql_edge(machine, from, ev, &step);
+		}
+		if (n > 0)
+			printf("\t\t\tELSE 0 END\n");
+	}
 }
 
 static void
@@ -43,7 +50,7 @@ sql_states(int machine)
 {
 	for (int i = 1; i < machine_states(machine); i++)
 		if (machine_state_doc(machine, i)[0] != '\0')
-			printf("%s%d", i == 1 ? "" : ", ", i);
+			printf(" WHEN %d THEN 1", i);
 }
 
 static void
@@ -89,34 +96,35 @@ sql(void)
 	    "\tmachine\tINTEGER NOT NULL,\n"
 	    "\tsubject\tBLOB NOT NULL,\n"
 	    "\tsubject_seq\tINTEGER NOT NULL,\n"
+	    "\tprev\tINTEGER,\t-- record of this subject before, NULL: none\n"
 	    "\tevent\tINTEGER NOT NULL,\n"
 	    "\tfrom_st\tINTEGER NOT NULL,\n"
 	    "\tto_st\tINTEGER NOT NULL,\n"
 	    "\trefused\tINTEGER NOT NULL,\n"
 	    "\tbytes\tBLOB NOT NULL,\n"
 	    "\tCONSTRAINT record_edge CHECK (CASE refused WHEN 1 THEN from_st = to_st\n"
-	    "\t    WHEN 0 THEN ((machine * 256 + from_st) * 256 + event) * 256 + to_st IN (");
+	    "\t    WHEN 0 THEN CASE machine * 256 + from_st");
 	for (int m = 0; m < MACHINE_END; m++)
 		if (machine_valid(m))
-			each_edge(m, sql_edge);
-	puts("\t\t-1) ELSE 0 END)\n) STRICT;\n"
-	    "CREATE UNIQUE INDEX record_subject ON record (machine, subject, subject_seq);");
+			sql_edges(m);
+	puts("\t\tELSE 0 END ELSE 0 END)\n) STRICT;");
 	for (int m = 1; m < MACHINE_END; m++) {
 		if (!machine_valid(m))
 			continue;
 		printf("CREATE TABLE %s (\t-- derived: replay gives the same\n"
-		    "\tid\tBLOB PRIMARY KEY CHECK (length(id) = 10),\n"
-		    "\tstate\tINTEGER NOT NULL CONSTRAINT %s_state CHECK (state IN (",
+		    "\tid\tBLOB NOT NULL PRIMARY KEY CHECK (length(id) = 10),\n"
+		    "\tstate\tINTEGER NOT NULL CONSTRAINT %s_state CHECK (CASE state\n"
+		    "\t    WHEN 0 THEN 1",	/* refused attempts, no more */
 		    machine_name(m), machine_name(m));
 		sql_states(m);
-		puts(")),\n"
+		puts(" ELSE 0 END),\n"
 		    "\tseq\tINTEGER NOT NULL,\t-- subject_seq of the last record\n"
 		    "\tfirst\tINTEGER NOT NULL,\t-- index of the record that made it\n"
 		    "\tlast\tINTEGER NOT NULL,\t-- index of the last record\n"
 		    "\tborn_us\tINTEGER NOT NULL,\t-- Unix time of the record that made it\n"
 		    "\tmoved_us\tINTEGER NOT NULL,\t-- Unix time of its last move");
 		sql_facts(m);
-		printf("\towed\tINTEGER NOT NULL\t-- effect.def\n) STRICT, WITHOUT ROWID;\n"
+		printf("\towed\tINTEGER NOT NULL\t-- effect.def\n) STRICT;\n"
 		    "CREATE INDEX %s_owed ON %s (owed) WHERE owed <> 0;\n"
 		    "CREATE INDEX %s_state ON %s (state, born_us);\n",
 		    machine_name(m), machine_name(m), machine_name(m),
