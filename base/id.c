@@ -75,7 +75,7 @@ int
 id_parse(enum id_kind kind, struct str s, struct id *id, struct err *e)
 {
 	struct str prefix = str_of(id_prefix(kind));
-	struct id made;
+	struct id made = { { 0 } };
 	unsigned acc = 0, bits = 0;
 	size_t k = 0;
 

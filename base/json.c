@@ -84,17 +84,7 @@ depth_of(struct str text)
 static int
 has_real(json_t *t)
 {
-	const char *key;
-	json_t *v;
-	size_t i;
-
-	json_object_foreach(t, key, v)
-		if (has_real(v))
-			return 1;
-	json_array_foreach(t, i, v)
-		if (has_real(v))
-			return 1;
-	return json_is_real(t);
+	return json_is_real(t) || json_below(t, has_real);
 }
 
 int
@@ -206,12 +196,13 @@ int
 json_known(const struct json *o, const char *const *keys, struct err *e)
 {
 	const char *key;
-	json_t *v;
 	size_t i;
 
 	if (!json_is_object(o))
 		return err_say(e, ERR_FORMAT, "not a JSON object");
-	json_object_foreach(jt(o), key, v) {
+	for (void *it = json_object_iter(jt(o)); it != NULL;
+	    it = json_object_iter_next(jt(o), it)) {
+		key = json_object_iter_key(it);
 		for (i = 0; keys[i] != NULL && strcmp(keys[i], key) != 0; i++)
 			continue;
 		if (keys[i] == NULL)

@@ -34,4 +34,18 @@ js(json_t *t)
 	return (struct json *)(void *)t;
 }
 
+/* 1 if ${test} is true of a value right below ${t}; it may be NULL. */
+static inline int
+json_below(json_t *t, int (*test)(json_t *))
+{
+	for (void *it = json_object_iter(t); it != NULL;
+	    it = json_object_iter_next(t, it))
+		if (test(json_object_iter_value(it)))
+			return 1;
+	for (size_t i = 0; i < json_array_size(t); i++)
+		if (test(json_array_get(t, i)))
+			return 1;
+	return 0;
+}
+
 #endif

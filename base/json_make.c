@@ -27,45 +27,27 @@ break_it(json_t *t)
 	t->refcount = BROKEN;
 }
 
-/* So that it can be freed. */
-static void
+/* So that all of it can be freed. */
+static int
 mend(json_t *t)
 {
-	const char *key;
-	json_t *v;
-	size_t i;
-
-	json_object_foreach(t, key, v)
-		mend(v);
-	json_array_foreach(t, i, v)
-		mend(v);
 	if (t != NULL && is_container(t) && t->refcount == BROKEN)
 		t->refcount = 1;
+	return json_below(t, mend);
 }
 
 void
 json_free(struct json *j)
 {
-	mend(jt(j));
+	(void)mend(jt(j));
 	json_decref(jt(j));
 }
 
 static int
 is_broken(json_t *t)
 {
-	const char *key;
-	json_t *v;
-	size_t i;
-
-	if (t == NULL)
-		return 1;
-	json_object_foreach(t, key, v)
-		if (is_broken(v))
-			return 1;
-	json_array_foreach(t, i, v)
-		if (is_broken(v))
-			return 1;
-	return is_container(t) && t->refcount == BROKEN;
+	return t == NULL || (is_container(t) && t->refcount == BROKEN) ||
+	    json_below(t, is_broken);
 }
 
 int

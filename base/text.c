@@ -50,8 +50,8 @@ hex_get(struct str in, uint8_t *out, size_t n, struct err *e)
 			return err_set(e, ERR_FORMAT,
 			    "character %zu is no lower-case hex digit", i + 1);
 	for (size_t i = 0; i < n; i++)
-		out[i] = (uint8_t)(hex_digit(in.p[2 * i]) << 4 |
-		    hex_digit(in.p[2 * i + 1]));
+		out[i] = (uint8_t)((unsigned)hex_digit(in.p[2 * i]) << 4 |
+		    (unsigned)hex_digit(in.p[2 * i + 1]));
 	return 0;
 }
 
