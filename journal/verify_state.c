@@ -118,6 +118,9 @@ states_record(struct verify *v, const struct record *r)
 	if (fold(r, !row->used, &s, &e)) {
 		check_fail(v, CHECK_MACHINE, "record %" PRIu64 ": %s", r->index,
 		    e.msg);
+		/* A slot that stays free holds nothing. */
+		if (!row->used)
+			free(TAKE(row->full));
 		return;
 	}
 	if (row->full != NULL)
