@@ -67,26 +67,38 @@ answer_exit(int answer)
 	    err_exit(ERR_BUG) : answers[answer].exit;
 }
 
+int
+report_exit(const struct report *r, const struct verify_opts *o)
+{
+	if (o->require_witness && r->answer == ANSWER_NOT_WITNESSED)
+		return answers[ANSWER_INCOMPLETE].exit;
+	return answer_exit((int)r->answer);
+}
+
+/* As its owner shows it: the log key bears the name of the log. */
 static void
-root_put(struct buf *b, const struct report *r)
+key_put(struct buf *b, const struct report *r)
 {
 	char name[ORIGIN_MAX];
 
-	if (r->have_root)
-		note_verifier_put(b, key_name_str(r->install,
-		    keyuse_word(KEYUSE_ROOT), name), r->root_pub);
+	if (r->key_use == KEYUSE_LOG)
+		(void)origin_str(r->install, 0, name);
+	else
+		(void)key_name_str(r->install, keyuse_word((int)r->key_use), name);
+	if (r->key_use != KEYUSE_NONE)
+		note_verifier_put(b, name, r->pub);
 }
 
 void
 report_put(struct buf *b, const struct report *r, const char *subject,
     int64_t us)
 {
-	buf_put_str(b, "root key    ");
-	if (r->have_root) {
-		root_put(b, r);
-		buf_putf(b, "   %s\n", trusts[r->trust]);
+	if (r->key_use == KEYUSE_NONE) {
+		buf_put_str(b, "root key    none could be read\n");
 	} else {
-		buf_put_str(b, "none could be read\n");
+		buf_putf(b, "%-4s key    ", keyuse_word((int)r->key_use));
+		key_put(b, r);
+		buf_putf(b, "   %s\n", trusts[r->trust]);
 	}
 	for (int i = 1; i < CHECK_END; i++) {
 		const struct check_line *l = &r->line[i];
@@ -97,9 +109,11 @@ report_put(struct buf *b, const struct report *r, const char *subject,
 		escape_put(b, str_of(l->text), CHECK_TEXT_MAX * 2);
 		buf_put_u8(b, '\n');
 	}
-	buf_putf(b, "%s", answer_words(r->answer));
-	if (subject[0] != '\0')
-		buf_putf(b, "   %s", subject);
+	buf_putf(b, "%s", answer_words((int)r->answer));
+	if (subject[0] != '\0') {
+		buf_put_str(b, "   ");
+		escape_put(b, str_of(subject), 4096);
+	}
 	buf_putf(b, "   %" PRId64 ".%02d s\n", us / 1000000,
 	    (int)(us / 10000 % 100));
 	buf_put_str(b, "not shown:");
@@ -116,12 +130,14 @@ report_json(const struct report *r, const char *subject, int64_t us)
 	AUTO(buf) struct buf key;
 
 	buf_init(&key, 256);
-	root_put(&key, r);
+	key_put(&key, r);
 	json_set_cstr(o, "schema", "glove.verify/1");
 	json_set_cstr(o, "subject", subject[0] == '\0' ? NULL : subject);
-	json_set_cstr(o, "verdict", answer_words(r->answer));
-	json_set_int(o, "exit", answer_exit(r->answer));
-	json_set_cstr(o, "root_key", r->have_root ? buf_cstr(&key) : NULL);
+	json_set_cstr(o, "verdict", answer_words((int)r->answer));
+	json_set_cstr(o, "key_use", r->key_use == KEYUSE_NONE ? NULL :
+	    keyuse_word((int)r->key_use));
+	json_set_cstr(o, "key", r->key_use == KEYUSE_NONE ? NULL :
+	    buf_cstr(&key));
 	json_set_cstr(o, "trust", trusts[r->trust]);
 	json_set_cstr(o, "origin", r->checkpoint.origin);
 	json_set_int(o, "size", (int64_t)r->checkpoint.size);

@@ -315,8 +315,8 @@ files(struct verify *v)
 	    " the other files are as they were written");
 }
 
-static enum answer
-judge(const struct verify *v)
+enum answer
+verify_judge(const struct verify *v)
 {
 	if (v->wrong)
 		return ANSWER_INVALID;
@@ -357,7 +357,7 @@ verify_run(const struct source *s, const struct verify_opts *o,
 	check_skip(&v, CHECK_WITNESS,
 	    "none: when this happened is this host's word only");
 	r->commits = v.commits.n;
-	r->answer = judge(&v);
+	r->answer = verify_judge(&v);
 	keys_done(&v.keys);
 	states_done(&v.states);
 	links_done(&v.links);

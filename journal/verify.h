@@ -59,9 +59,11 @@ struct verify_opts {
 struct report {
 	enum answer	  answer;
 	enum trust	  trust;
-	int		  have_root;	/* a genesis record named one */
+	/* What all of it stands on: the root key that GENESIS names, or, of a
+	 * receipt, the log key that signed it. */
+	enum key_use	  key_use;	/* KEYUSE_NONE: none could be read */
 	uint8_t		  install[16];
-	uint8_t		  root_pub[PUB_BYTES];
+	uint8_t		  pub[PUB_BYTES];
 	struct checkpoint checkpoint;	/* size 0 if it could not be read */
 	uint64_t	  records, commits;
 	struct check_line line[CHECK_END];
@@ -79,6 +81,8 @@ void verify_run(const struct source *s, const struct verify_opts *o,
 void verify_receipt(struct str text, const struct verify_opts *o,
     struct report *r);
 
+/* report_exit: what to exit with. */
+int report_exit(const struct report *r, const struct verify_opts *o);
 /* report_put: for people, as glove(1) shows it; report_json: one object.
  * ${subject} is what was asked about, "" for the log; ${us} what it took. */
 void report_put(struct buf *b, const struct report *r, const char *subject,

@@ -158,6 +158,9 @@ void check_pass(struct verify *v, enum check c, const char *fmt, ...)
 void check_skip(struct verify *v, enum check c, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* verify_judge: what the faults come to. */
+enum answer verify_judge(const struct verify *v);
+
 void keys_record(struct verify *v, const struct record *r);
 /* keys_commit(v, epoch, size): the key that signs this commit, or NULL. */
 struct key_span *keys_commit(struct verify *v, uint64_t epoch, uint64_t size);

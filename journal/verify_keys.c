@@ -71,9 +71,9 @@ genesis(struct verify *v, const struct record *r)
 	if (genesis_check(r, k->root_pub, sig, &e))
 		check_fail(v, CHECK_SIGNATURE,
 		    "the first record is not signed by its root key");
-	memcpy(v->r->root_pub, k->root_pub, PUB_BYTES);
+	memcpy(v->r->pub, k->root_pub, PUB_BYTES);
 	memcpy(v->r->install, r->install, sizeof(v->r->install));
-	v->r->have_root = 1;
+	v->r->key_use = KEYUSE_ROOT;
 	k->have_genesis = 1;
 }
 

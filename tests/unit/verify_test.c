@@ -544,6 +544,54 @@ the_chain_of_macs_takes_its_first_key(void **state)
 	forge_done(&f);
 }
 
+static void
+a_receipt_verifies_alone_at_every_byte(void **state)
+{
+	AUTO(buf) struct buf text;
+	struct trusted t = { .how = TRUST_PINNED, .has_log = 1 };
+	struct verify_opts o = { .trusted = &t, .ntrusted = 1 };
+	struct forge f;
+	struct report r;
+	struct str s;
+	size_t from = 0, to;
+
+	(void)state;
+	forge_story(&f, 1);
+	memcpy(t.install, f.install, sizeof(t.install));
+	memcpy(t.log_pub, f.log.pub, PUB_BYTES);
+	buf_init(&text, 1 << 20);
+	forge_receipt(&f, 7, &text);
+	verify_receipt((struct str){ (const char *)text.p, text.n }, &o, &r);
+	if (r.answer != ANSWER_NOT_WITNESSED)
+		print(&r);
+	assert_int_equal(r.answer, ANSWER_NOT_WITNESSED);
+	/* The first signature is the epoch key's, whose certificate is in the
+	 * log and not in the receipt: by itself it is no evidence. */
+	s = (struct str){ (const char *)text.p, text.n };
+	for (size_t i = 0; i + 1 < text.n; i++)
+		if (s.p[i] == '\n' && s.p[i + 1] == '\n')
+			from = i + 2;
+	to = from;
+	while (s.p[to] != '\n')
+		to++;
+	for (size_t i = 0; i < text.n; i++) {
+		if (i == from)
+			i = to;
+		text.p[i] ^= 1;
+		verify_receipt(s, &o, &r);
+		if (answer_exit((int)r.answer) == 0) {
+			print(&r);
+			fail_msg("byte %zu", i);
+		}
+		text.p[i] ^= 1;
+	}
+	/* Nobody vouches for the log key: the signature says nothing. */
+	o.ntrusted = 0;
+	verify_receipt((struct str){ (const char *)text.p, text.n }, &o, &r);
+	assert_int_equal(r.answer, ANSWER_UNTRUSTED);
+	forge_done(&f);
+}
+
 int
 main(void)
 {
@@ -566,6 +614,7 @@ main(void)
 		cmocka_unit_test(a_broken_link_is_found),
 		cmocka_unit_test(changed_stored_state_is_found),
 		cmocka_unit_test(a_disclosed_value_that_was_not_recorded_is_found),
+		cmocka_unit_test(a_receipt_verifies_alone_at_every_byte),
 		cmocka_unit_test(the_chain_of_macs_takes_its_first_key),
 	};
 
