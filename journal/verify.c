@@ -16,7 +16,7 @@ enum { PROGRESS_EVERY = 4096, NOTE_MAX = 64 << 10 };
 
 /* ---- faults ------------------------------------------------------------- */
 
-static void
+static void __attribute__((format(printf, 3, 0)))
 say(struct check_line *l, enum outcome o, const char *fmt, va_list ap)
 {
 	l->outcome = o;

@@ -278,14 +278,14 @@ keys_put(struct buf *b, const struct keys *k, const uint8_t install[16])
 		const struct key_span *s = &k->key[i];
 
 		buf_putf(b, "%s %s %" PRIu64 " ",
-		    id_str(ID_KEY, &s->id, id), keyuse_word(s->use), s->from);
+		    id_str(ID_KEY, &s->id, id), keyuse_word((int)s->use), s->from);
 		if (s->until == UINT64_MAX)
 			buf_put_str(b, "- ");
 		else
 			buf_putf(b, "%" PRIu64 " ", s->until);
 		note_verifier_put(b, s->use == KEYUSE_EPOCH ||
 		    s->use == KEYUSE_LOG ? origin :
-		    key_name_str(install, keyuse_word(s->use), name), s->pub);
+		    key_name_str(install, keyuse_word((int)s->use), name), s->pub);
 		buf_put_u8(b, '\n');
 	}
 }

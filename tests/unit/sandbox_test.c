@@ -31,7 +31,7 @@ struct world {
 	struct buf	 filter;
 };
 
-static void
+static void __attribute__((format(printf, 1, 2)))
 run(const char *fmt, ...)
 {
 	char cmd[512];
