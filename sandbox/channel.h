@@ -34,6 +34,13 @@ int channel_u64(const struct channel_msg *m, int tag, uint64_t *v, struct err *e
 int channel_get(const struct channel_msg *m, int tag, struct bytes *v,
     struct err *e) MUST_CHECK;
 
+/* The bytes of a message, as they are sent and as recovery finds them in the
+ * file "outcome" of a session's directory.  Strict; FORMAT. */
+int channel_encode(const struct channel_msg *m, struct buf *b, struct err *e)
+    MUST_CHECK;
+int channel_decode(struct bytes in, struct channel_msg *m, struct err *e)
+    MUST_CHECK;
+
 /* channel_send: PEER if the other side is gone. */
 int channel_send(int fd, const struct channel_msg *m, struct err *e) MUST_CHECK;
 /* channel_recv: one message into ${b} (reset first), strict; AGAIN, PEER, FORMAT. */
