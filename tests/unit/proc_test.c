@@ -124,8 +124,8 @@ a_hostile_name_does_not_shift_the_fields(void **state)
 
 		assert_int_equal(proc_start_ticks(plain, &a, &e), 0);
 		assert_int_equal(proc_start_ticks(odd, &b, &e), 0);
-		/* Begun one after the other, within the same second. */
-		assert_in_range(b - a, 0, 100);
+		/* Begun one after the other, well within a minute. */
+		assert_in_range(b - a, 0, 6000);
 		end_of(plain);
 		end_of(odd);
 	}
