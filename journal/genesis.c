@@ -128,7 +128,7 @@ fill(int dirfd, struct err *e)
 	j->room = 1;
 	/* Both slots, so that a torn one is not the only one. */
 	if (first_commit(j, e) || head_write(j->headfd, &j->head, e) ||
-	    room_make(j, e))
+	    room_make(j, e) || db_checkpoint(j->db, e))
 		return -1;
 	return 0;
 }

@@ -71,6 +71,7 @@ struct journal {
 	struct tree_edge edge;
 	struct tiles	 tiles;
 	struct buf	 scratch;
+	int		 live;		/* 1: started; a refused start writes nothing */
 	int		 room;		/* see room.c */
 	int64_t		 room_tried_us;
 	struct journal_txn txn;

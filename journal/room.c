@@ -105,7 +105,7 @@ room_retry(struct journal *j)
 {
 	struct err e;
 
-	if (!j->room && !j->read_only && !j->in_txn && !journal_poisoned(j) &&
+	if (!j->room && j->live && !j->in_txn && !journal_poisoned(j) &&
 	    clock_now().boot_us - j->room_tried_us >= ROOM_RETRY_US)
 		(void)!room_make(j, &e);
 }
@@ -134,7 +134,7 @@ journal_room(const struct journal *j)
 int
 journal_idle(struct journal *j, struct err *e)
 {
-	if (j->read_only || journal_poisoned(j) || j->in_txn)
+	if (!j->live || journal_poisoned(j) || j->in_txn)
 		return 0;
 	if (db_wal_frames(j->db) > 0 && db_checkpoint(j->db, e))
 		return -1;

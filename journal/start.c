@@ -401,6 +401,7 @@ attach(struct journal *j, const struct journal_opts *o, enum verdict *v,
 	if (rewrite_head(j, e))
 		return -1;
 	(void)!room_make(j, &e2);	/* without it only removals */
+	j->live = 1;
 	return 0;
 }
 

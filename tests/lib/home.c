@@ -49,7 +49,8 @@ home_make(struct home *h)
 
 	*h = (struct home){ .fd = -1 };
 	(void)snprintf(h->dir, sizeof(h->dir), "%.20s/glove-home-XXXXXX",
-	    tmp != NULL ? tmp : "/tmp");
+	    tmp != NULL ? tmp : access("/dev/shm", W_OK) == 0 ? "/dev/shm" :
+	    "/tmp");
 	if (mkdtemp(h->dir) == NULL || (h->fd = open(h->dir,
 	    O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
 		perror(h->dir);

@@ -14,7 +14,7 @@ struct home {
 	enum verdict	 verdict;	/* of the last home_open() */
 };
 
-/* home_make(h): a fresh directory in $TMPDIR or /tmp and a new journal in it;
+/* home_make(h): a fresh directory in $TMPDIR, else in memory, with a new journal;
  * home_free() closes and removes. */
 void home_make(struct home *h);
 void home_free(struct home *h);
