@@ -42,10 +42,9 @@ home_close(struct home *h)
 }
 
 void
-home_make(struct home *h)
+home_dir(struct home *h)
 {
 	const char *tmp = getenv("TMPDIR");
-	struct err e;
 
 	*h = (struct home){ .fd = -1 };
 	(void)snprintf(h->dir, sizeof(h->dir), "%.20s/glove-home-XXXXXX",
@@ -56,6 +55,14 @@ home_make(struct home *h)
 		perror(h->dir);
 		abort();
 	}
+}
+
+void
+home_make(struct home *h)
+{
+	struct err e;
+
+	home_dir(h);
 	if (home_open(h, &e)) {
 		fprintf(stderr, "%s (%s:%d) %s\n", e.msg, e.file, e.line, e.why);
 		abort();

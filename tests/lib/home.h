@@ -17,6 +17,8 @@ struct home {
 /* home_make(h): a fresh directory in $TMPDIR, else in memory, with a new journal;
  * home_free() closes and removes. */
 void home_make(struct home *h);
+/* home_dir: only the directory. */
+void home_dir(struct home *h);
 void home_free(struct home *h);
 /* home_open(h, e): close it if it is open, open it again. */
 int home_open(struct home *h, struct err *e) MUST_CHECK;
