@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -17,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
+#include "sandbox/changes_impl.h"
 #include "tests/lib/staged.h"
 
 enum { EXIT_NO_OVERLAY = 42, LIST_BYTES = 64 << 10 };
@@ -33,10 +36,10 @@ sub(const struct staged *s, const char *name)
 }
 
 void
-staged_open(struct staged *s)
+staged_open_at(struct staged *s, const char *base)
 {
 	(void)umask(022);
-	(void)snprintf(s->dir, sizeof(s->dir), "/tmp/staged-XXXXXX");
+	(void)snprintf(s->dir, sizeof(s->dir), "%s/staged-XXXXXX", base);
 	assert_non_null(mkdtemp(s->dir));
 	s->top = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(s->top >= 0);
@@ -45,6 +48,12 @@ staged_open(struct staged *s)
 	s->undo = sub(s, "undo");
 	(void)close(sub(s, "work"));
 	(void)close(sub(s, "merged"));
+}
+
+void
+staged_open(struct staged *s)
+{
+	staged_open_at(s, "/tmp");
 }
 
 static void
@@ -207,36 +216,56 @@ staged_list(const struct manifest *m)
 	return text;
 }
 
+static int
+by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int
+not_dots(const struct dirent *d)
+{
+	return strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
+}
+
+static void
+put_tree(int dirfd, const char *path, struct buf *b)
+{
+	struct dirent **v = NULL;
+	int n = scandirat(dirfd, ".", &v, not_dots, by_name), fd;
+
+	assert_true(n >= 0);
+	for (int i = 0; i < n; i++) {
+		char sub[PATH_BYTES_MAX + 1];
+		struct look l;
+		struct err e;
+
+		assert_int_equal(0, look_at(dirfd, v[i]->d_name, LOOK_DIGEST, &l,
+		    &e));
+		(void)snprintf(sub, sizeof(sub), "%s/%s", path, v[i]->d_name);
+		buf_putf(b, "%s %04o %s %s ", change_type_word(l.side.type),
+		    l.st.st_mode & 07777, sub, l.side.target.p);
+		hex_put(b, BYTES(l.side.digest));
+		buf_put_str(b, "\n");
+		if (l.side.type == CHANGE_TYPE_DIR) {
+			fd = openat(dirfd, v[i]->d_name, O_RDONLY |
+			    O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			assert_true(fd >= 0);
+			put_tree(fd, sub, b);
+			(void)close(fd);
+		}
+		free(v[i]);
+	}
+	free(v);
+}
+
 void
 staged_tree(int dirfd, const char *name, struct buf *b)
 {
-	static const char script[] =
-	    "find . -mindepth 1 -printf '%y %m %p %l\\n' | LC_ALL=C sort;"
-	    "find . -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum";
-	int out[2], status;
-	ssize_t n;
-	pid_t pid;
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	assert_int_equal(0, pipe(out));
-	assert_true((pid = fork()) >= 0);
-	if (pid == 0) {
-		if (dup2(out[1], 1) != 1)
-			_exit(5);
-		(void)close(out[0]);
-		(void)close(out[1]);
-		script_in(openat(dirfd, name, O_RDONLY | O_DIRECTORY), script);
-	}
-	(void)close(out[1]);
-	for (;;) {
-		uint8_t chunk[4096];
-
-		if ((n = read(out[0], chunk, sizeof(chunk))) <= 0)
-			break;
-		buf_put(b, chunk, (size_t)n);
-	}
-	assert_int_equal(0, n);
-	(void)close(out[0]);
-	assert_int_equal(pid, waitpid(pid, &status, 0));
-	assert_int_equal(0, status);
+	assert_true(fd >= 0);
+	put_tree(fd, ".", b);
+	(void)close(fd);
 	assert_int_equal(0, b->failed);
 }

@@ -15,7 +15,8 @@ struct staged {
 	int	top, lower, upper, undo;
 };
 
-void staged_open(struct staged *s);
+void staged_open(struct staged *s);		/* in /tmp */
+void staged_open_at(struct staged *s, const char *base);
 void staged_close(struct staged *s);	/* removes it all */
 
 /* staged_host(s, script): run it by sh(1) in the host directory. */
@@ -40,8 +41,8 @@ struct manifest *staged_scan(const struct staged *s, int64_t since_ns);
 const char *staged_list(const struct manifest *m);
 
 /*
- * staged_tree(dirfd, name, b): types, modes, contents and targets of all that
- * is below, sorted; two trees are equal when these texts are.
+ * staged_tree(dirfd, name, b): types, modes, targets and digests of all that is
+ * below, a line each, sorted; two trees are equal when these texts are.
  */
 void staged_tree(int dirfd, const char *name, struct buf *b);
 
