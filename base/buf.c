@@ -179,36 +179,37 @@ cur_copy(struct cur *c, void *to, size_t n)
 		memcpy(to, b.p, n);
 }
 
+static uint64_t
+number(struct cur *c, size_t n)
+{
+	struct bytes b = cur_take(c, n);
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < b.n; i++)
+		v = v << 8 | b.p[i];
+	return v;
+}
+
 uint8_t
 cur_u8(struct cur *c)
 {
-	uint8_t p[1];
-
-	cur_copy(c, p, sizeof(p));
-	return p[0];
+	return (uint8_t)number(c, 1);
 }
 
 uint16_t
 cur_u16(struct cur *c)
 {
-	uint8_t p[2];
-
-	cur_copy(c, p, sizeof(p));
-	return (uint16_t)(p[0] << 8 | p[1]);
+	return (uint16_t)number(c, 2);
 }
 
 uint32_t
 cur_u32(struct cur *c)
 {
-	uint32_t hi = cur_u16(c);
-
-	return hi << 16 | cur_u16(c);
+	return (uint32_t)number(c, 4);
 }
 
 uint64_t
 cur_u64(struct cur *c)
 {
-	uint64_t hi = cur_u32(c);
-
-	return hi << 32 | cur_u32(c);
+	return number(c, 8);
 }
