@@ -67,6 +67,7 @@ struct source {
 	 * "the head file". */
 	const char		*size_from;
 	uint64_t		 size;
+	const char		*finish_says; /* what is right if finish is */
 	int			 live;	/* it may grow while it is read */
 	int			 epoch_only; /* no log key's signature: it never
 					 * left gloved */

@@ -243,7 +243,9 @@ source_dir_open(const char *path, struct source_dir **out, struct source *s,
 	if (d->fd < 0)
 		return err_set(e, errno == ENOENT ? ERR_NOTFOUND : ERR_SYS,
 		    "%s", path);
-	*s = (struct source){ .ops = &ops, .ctx = d };
+	*s = (struct source){ .ops = &ops, .ctx = d, .finish_says =
+	    "keys.txt is what the records say, the other files are as they"
+	    " were written" };
 	*out = TAKE(d);
 	return 0;
 }

@@ -289,7 +289,7 @@ completeness(struct verify *v)
 		against_end(v);
 	else if (v->src->size_from != NULL)
 		check_pass(v, CHECK_COMPLETENESS, "%s knows %" PRIu64
-		    " records, as many as are here", v->src->size_from, want);
+		    " records, %" PRIu64 " are here", v->src->size_from, want, n);
 	else
 		check_skip(v, CHECK_COMPLETENESS, "that nothing was cut off at"
 		    " the end only a checkpoint from elsewhere can show"
@@ -311,8 +311,7 @@ files(struct verify *v)
 	if (buf_ok(&b, "keys", &e) || v->src->ops->finish(v->src->ctx,
 	    (struct str){ (const char *)b.p, b.n }, &e))
 		check_source(v, CHECK_FILES, &e);
-	check_pass(v, CHECK_FILES, "the key history is what the records say;"
-	    " the other files are as they were written");
+	check_pass(v, CHECK_FILES, "%s", v->src->finish_says);
 }
 
 enum answer
