@@ -149,7 +149,7 @@ put_record(struct export *x, uint64_t index, struct bytes b, struct err *e)
 	    ((index + 1) % TILE_WIDTH == 0 && put_entries(x, index + 1, e)))
 		return -1;
 	export_keys_record(x, &r);
-	return export_chosen_record(x, &r, e);
+	return export_chosen_record(x, &r, b, e);
 }
 
 static int
@@ -246,7 +246,8 @@ fill(struct export *x, struct err *e)
 	    export_listed(x, "README.txt", buf_bytes(&text), e) ||
 	    buf_ok(&x->sums, "SHA256SUMS", e) ||
 	    export_file(x, "SHA256SUMS", buf_bytes(&x->sums), e) ||
-	    export_objects(x, e))
+	    export_objects(x, e) || export_receipts(x,
+	    (struct str){ (const char *)note.p, note.n }, e))
 		return -1;
 	return export_file(x, "checkpoint", buf_bytes(&note), e);
 }
@@ -322,6 +323,7 @@ export_write(const char *path, const struct export_from *from,
 		return err_set(e, ERR_SYS, "%s", tmp);
 	buf_init(&x.entries, TILE_WIDTH * (2 + RECORD_MAX));
 	buf_init(&x.sums, 4096);
+	buf_init(&x.bytes, CHOSEN_BYTES_MAX);
 	x.dirfd = open(tmp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	x.tree = calloc(1, sizeof(*x.tree));
 	if (x.dirfd < 0) {

@@ -29,10 +29,7 @@ struct export_from {
 	int (*sealed)(void *ctx, int machine, const struct id *id,
 	    int (*visit)(void *vctx, const struct sealed_row *s, struct err *e),
 	    void *vctx, struct err *e);
-	/* receipt: append it.  blob: piece by piece to ${visit}; NOTFOUND if it
-	 * is not stored. */
-	int (*receipt)(void *ctx, uint64_t index, struct buf *text,
-	    struct err *e);
+	/* blob: piece by piece to ${visit}; NOTFOUND if it is not stored. */
 	int (*blob)(void *ctx, const uint8_t digest[32],
 	    int (*visit)(void *vctx, struct bytes piece, struct err *e),
 	    void *vctx, struct err *e);

@@ -14,7 +14,7 @@
 #include "journal/export_int.h"
 #include "journal/receipt.h"
 
-enum { CHOSEN_BYTES_MAX = 256 << 20 };
+enum { DISCLOSED_MAX = 256 << 20 };
 
 void
 export_keys_record(struct export *x, const struct record *r)
@@ -70,7 +70,8 @@ chosen(struct export *x, const struct record *r)
 }
 
 int
-export_chosen_record(struct export *x, const struct record *r, struct err *e)
+export_chosen_record(struct export *x, const struct record *r,
+    struct bytes bytes, struct err *e)
 {
 	struct bytes blob = record_field(r, FIELD_MANIFEST_BLOB);
 	void *p;
@@ -78,11 +79,15 @@ export_chosen_record(struct export *x, const struct record *r, struct err *e)
 	if (x->o->session != NULL) {
 		if (!chosen(x, r))
 			return 0;
-		p = x->index;
-		if (room(&p, x->nindex, &x->capindex, sizeof(*x->index), e))
+		p = x->chosen;
+		if (room(&p, x->nchosen, &x->capchosen, sizeof(*x->chosen), e))
 			return -1;
-		x->index = p;
-		x->index[x->nindex++] = r->index;
+		x->chosen = p;
+		x->chosen[x->nchosen++] = (struct chosen){ r->index,
+		    x->bytes.n, bytes.n };
+		buf_put(&x->bytes, bytes.p, bytes.n);
+		if (buf_ok(&x->bytes, "the records of the session", e))
+			return -1;
 	}
 	if (blob.n != SHA256_BYTES)
 		return 0;
@@ -175,7 +180,7 @@ export_sealed(struct export *x, struct err *e)
 
 	if (export_stream_open(x, &s, "sealed.jsonl", e))
 		return -1;
-	buf_init(&o.text, CHOSEN_BYTES_MAX);
+	buf_init(&o.text, DISCLOSED_MAX);
 	if (x->o->session != NULL) {
 		failed = sealed_of_session(&o, &s, e);
 	} else {
@@ -229,18 +234,67 @@ object(struct export *x, const uint8_t digest[SHA256_BYTES], struct err *e)
 	return 0;
 }
 
+/* A node of the tree, out of the tiles that have been written. */
 static int
-receipt(struct export *x, uint64_t index, struct err *e)
+read_node(void *ctx, unsigned level, uint64_t n, struct hash *out,
+    struct err *e)
 {
+	struct export *x = ctx;
+	const unsigned l = level / 8, count = 1u << level % 8;
+	const uint64_t at = n << level % 8, all = x->head.size >> (8 * l);
+	const unsigned width = at / TILE_WIDTH == all / TILE_WIDTH ?
+	    (unsigned)(all % TILE_WIDTH) : TILE_WIDTH;
+	AUTO(buf) struct buf b;
+	struct tree_edge edge = { .size = 0 };
+	char path[TILE_PATH_MAX];
+	struct hash h;
+
+	buf_init(&b, TILE_WIDTH * sizeof(h));
+	if (fd_file(x->dirfd, tile_path((int)l, at / TILE_WIDTH, width, path),
+	    &b, e))
+		return -1;
+	if (b.n != width * sizeof(h) || at % TILE_WIDTH + count > width)
+		return err_set(e, ERR_BUG, "%s", path);
+	for (unsigned i = 0; i < count; i++) {
+		memcpy(&h, b.p + (at % TILE_WIDTH + i) * sizeof(h), sizeof(h));
+		tree_append(&edge, &h);
+	}
+	tree_root(&edge, out);
+	return 0;
+}
+
+static int
+receipt(struct export *x, uint64_t index, struct bytes record, struct str note,
+    struct err *e)
+{
+	struct tree_reader reader = { read_node, x };
+	struct receipt r = { .index = index, .record = record };
 	AUTO(buf) struct buf text;
 	char path[64];
 
 	buf_init(&text, RECEIPT_MAX);
 	(void)snprintf(path, sizeof(path), "receipts/%" PRIu64, index);
-	if (x->from->receipt(x->from->ctx, index, &text, e) ||
+	if (checkpoint_parse(note, &r.checkpoint, &r.text, &r.sigs, e) ||
+	    tree_prove(&reader, index, x->head.size, r.proof, &r.nproof, e))
+		return -1;
+	receipt_put(&text, &r);
+	if (buf_ok(&text, path, e) ||
 	    export_file(x, path, buf_bytes(&text), e))
 		return err_wrap(e, "%s", path);
 	x->r->receipts++;
+	return 0;
+}
+
+int
+export_receipts(struct export *x, struct str note, struct err *e)
+{
+	for (size_t i = 0; i < x->nchosen; i++) {
+		const struct chosen *c = &x->chosen[i];
+
+		if (receipt(x, c->index, bytes_of(x->bytes.p + c->at, c->n),
+		    note, e))
+			return -1;
+	}
 	return 0;
 }
 
@@ -254,9 +308,6 @@ export_objects(struct export *x, struct err *e)
 		    sizeof(*x->blob)) != 0) &&
 		    object(x, x->blob[i].digest, e))
 			return -1;
-	for (size_t i = 0; i < x->nindex && x->from->receipt != NULL; i++)
-		if (receipt(x, x->index[i], e))
-			return -1;
 	return 0;
 }
 
@@ -264,6 +315,7 @@ void
 export_chosen_done(struct export *x)
 {
 	keys_done(&x->keys.keys);
-	free(x->index);
+	free(x->chosen);
+	buf_done(&x->bytes);
 	free(x->blob);
 }

@@ -10,6 +10,14 @@ struct chosen_blob {
 	uint8_t	digest[SHA256_BYTES];
 };
 
+/* A record of the session: index, and where it stands in bytes. */
+struct chosen {
+	uint64_t	index;
+	size_t		at, n;
+};
+
+enum { CHOSEN_BYTES_MAX = 256 << 20 };
+
 struct export {
 	const struct export_from *from;
 	const struct export_opts *o;
@@ -23,8 +31,9 @@ struct export {
 	/* of the chosen session */
 	struct id		 change;
 	int			 has_change;
-	uint64_t		*index;		/* its records, for receipts */
-	size_t			 nindex, capindex;
+	struct chosen		*chosen;	/* its records, for receipts */
+	size_t			 nchosen, capchosen;
+	struct buf		 bytes;		/* of them */
 	struct chosen_blob	*blob;
 	size_t			 nblobs, capblobs;
 };
@@ -62,8 +71,10 @@ auto_stream(struct stream *s)
 void export_keys_record(struct export *x, const struct record *r);
 void export_keys_put(struct export *x, struct buf *b);
 int export_chosen_record(struct export *x, const struct record *r,
-    struct err *e) MUST_CHECK;
+    struct bytes bytes, struct err *e) MUST_CHECK;
 int export_sealed(struct export *x, struct err *e) MUST_CHECK;
+int export_receipts(struct export *x, struct str note, struct err *e)
+    MUST_CHECK;
 int export_objects(struct export *x, struct err *e) MUST_CHECK;
 void export_chosen_done(struct export *x);
 

@@ -338,7 +338,7 @@ verify_run(const struct source *s, const struct verify_opts *o,
 
 	memset(r, 0, sizeof(*r));
 	v.keys.active = v.keys.signer = v.commits.signer = SIZE_MAX;
-	v.states.keep_facts = s->ops->derived != NULL;
+	v.states.all.keep_facts = s->ops->derived != NULL;
 	sha256_of((struct bytes){ NULL, 0 }, v.commits.root.b);
 	if (o->mac_key != NULL)
 		memcpy(v.commits.mac_key, o->mac_key, 32);
@@ -358,7 +358,7 @@ verify_run(const struct source *s, const struct verify_opts *o,
 	r->commits = v.commits.n;
 	r->answer = verify_judge(&v);
 	keys_done(&v.keys);
-	states_done(&v.states);
+	subjects_done(&v.states.all);
 	links_done(&v.links);
 	extras_done(&v.extras);
 	free(v.tree);

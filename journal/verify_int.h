@@ -2,6 +2,7 @@
 #ifndef JOURNAL_VERIFY_INT_H
 #define JOURNAL_VERIFY_INT_H
 
+#include "journal/subjects.h"
 #include "journal/tilecut.h"
 #include "journal/verify.h"
 
@@ -36,22 +37,8 @@ struct keys {
 
 /* ---- subjects: verify_state.c ------------------------------------------- */
 
-enum { ROW_FREE, ROW_THERE, ROW_SEEN };	/* SEEN: its stored state, too */
-
-struct state_row {
-	uint8_t		machine, used;
-	uint8_t		state, owed;
-	struct id	id;
-	uint32_t	seq;
-	uint64_t	last;
-	struct subject	*full;		/* if there is stored state to compare */
-};
-
 struct states {
-	struct state_row *row;
-	size_t		 n, cap;	/* cap: a power of two, or 0 */
-	uint64_t	 seed[3];
-	int		 keep_facts;
+	struct subjects	 all;
 	uint64_t	 edges, refused;
 	int		 compared;
 };
@@ -172,7 +159,6 @@ void keys_done(struct keys *k);
 
 void states_record(struct verify *v, const struct record *r);
 void states_compare(struct verify *v);	/* with the stored ones */
-void states_done(struct states *s);
 
 void links_record(struct verify *v, const struct record *r);
 void links_commit(struct verify *v);	/* the commit is whole */

@@ -42,15 +42,6 @@ forge_receipt(const struct forge *f, uint64_t index, struct buf *text)
 }
 
 static int
-get_receipt(void *ctx, uint64_t index, struct buf *text, struct err *e)
-{
-	const struct forge_source *s = ctx;
-
-	forge_receipt(s->f, index, text);
-	return buf_ok(text, "receipt", e);
-}
-
-static int
 get_blob(void *ctx, const uint8_t digest[32],
     int (*visit)(void *vctx, struct bytes piece, struct err *e), void *vctx,
     struct err *e)
@@ -91,5 +82,5 @@ forge_from(struct forge_source *fs, const struct source *s,
     struct export_from *from)
 {
 	*from = (struct export_from){ .src = s, .ctx = fs,
-	    .sealed = get_sealed, .receipt = get_receipt, .blob = get_blob };
+	    .sealed = get_sealed, .blob = get_blob };
 }

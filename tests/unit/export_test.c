@@ -136,16 +136,24 @@ an_export_of_many_tiles_verifies(void **state)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		forge_init(&f);
 		forge_commit(&f);
-		while (f.n < sizes[i] - 1)
+		id_random(&f.session);
+		(void)forge_event(&f, MACHINE_SESSION, &f.session,
+		    SESSION_EV_prepare, NULL);
+		while (f.n < sizes[i] - 2)
 			(void)forge_event(&f, MACHINE_LOG, NULL,
 			    LOG_EV_heartbeat, NULL);
+		/* Proofs at either end of the tiles. */
+		(void)forge_event(&f, MACHINE_SESSION, &f.session,
+		    SESSION_EV_refuse, NULL);
 		forge_commit(&f);
 		forge_publish(&f);
 		assert_int_equal(f.n, sizes[i]);
-		export(&f, 1, &n);
+		export(&f, 0, &n);
+		assert_int_equal(n.receipts, 2);
 		if (look(&f, &r) != ANSWER_NOT_WITNESSED)
 			print(&r);
 		assert_int_equal(r.answer, ANSWER_NOT_WITNESSED);
+		assert_int_equal(r.line[CHECK_RECEIPTS].outcome, OUTCOME_PASS);
 		assert_int_equal(0, nftw(out, drop_one, 16,
 		    FTW_DEPTH | FTW_PHYS));
 		forge_done(&f);
