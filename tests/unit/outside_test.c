@@ -227,7 +227,10 @@ a_changed_byte_of_an_export_is_seen_from_outside(void **state)
 		{ "tile/entries/000", 5000 }, { "tile/entries/001.p/44", 100 },
 		{ "tile/0/000", 0 }, { "tile/0/000", 8191 },
 		{ "tile/0/001.p/44", 40 }, { "tile/1/000.p/1", 31 },
+		{ "commits", 0 }, { "commits", 3 }, { "commits", 20 },
+		{ "commits", 90 }, { "commits", 400 },
 	};
+	char root[ORIGIN_MAX];
 	struct forge f;
 
 	(void)state;
@@ -241,9 +244,11 @@ a_changed_byte_of_an_export_is_seen_from_outside(void **state)
 		flip(places[i].name, places[i].at);
 	}
 	assert_good("export", &f, "out");
-	/* The epoch key has signed it too; the root key has not. */
-	assert_int_equal(0, outside("export", &f.epoch[0], f.origin, "out"));
+	/* The root key signed none of it, but all of it follows from it. */
 	assert_int_equal(BAD, outside("export", &f.root, f.origin, "out"));
+	(void)key_name_str(f.install, "root", root);
+	assert_int_equal(0, outside("export", &f.root, root, "out"));
+	assert_int_equal(BAD, outside("export", &f.log, root, "out"));
 	drop("out/tile/1");
 	assert_int_equal(BAD, outside("export", &f.log, f.origin, "out"));
 	drop("out");

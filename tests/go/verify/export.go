@@ -6,9 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 )
 
@@ -32,6 +35,7 @@ type log struct {
 	dir    string
 	origin string
 	chains chains
+	keys   keys
 	hashes []tlog.Hash // as tlog.StoredHashIndex counts them
 }
 
@@ -63,6 +67,9 @@ func (l *log) add(i int64, entry []byte) error {
 		return err
 	}
 	if err := l.chains.follow(r); err != nil {
+		return err
+	}
+	if err := l.keys.take(r, entry); err != nil {
 		return err
 	}
 	// A commit footer names the tree before its commit.
@@ -139,16 +146,73 @@ func (l *log) tiles(size int64) (int, error) {
 	return count, nil
 }
 
-func export(key, dir string) (string, error) {
+// start opens the checkpoint.  With a root key (its name ends in /root) the log
+// key is the one that the first record names, which add() then holds against
+// the root key; so the claims that are read here too early are believed later.
+func start(key, dir string) (l *log, c checkpoint, err error) {
+	l = &log{dir: dir, chains: make(chains)}
 	msg, err := os.ReadFile(filepath.Join(dir, "checkpoint"))
 	if err != nil {
-		return "", err
+		return nil, c, err
 	}
-	c, err := openCheckpoint(key, msg)
+	origin, rest, _ := strings.Cut(string(msg), "\n")
+	v, err := note.NewVerifier(key)
+	if err != nil {
+		return nil, c, fmt.Errorf("verifier key: %v", err)
+	}
+	if strings.HasSuffix(v.Name(), "/root") {
+		claim, _, _ := strings.Cut(rest, "\n")
+		size, err := number(claim)
+		if err != nil {
+			return nil, c, err
+		}
+		r, err := first(dir, size)
+		if err != nil {
+			return nil, c, err
+		}
+		root, err := note.NewEd25519VerifierKey(v.Name(), r.fields[tagPublicKey])
+		if err != nil || root != key || !strings.HasPrefix(origin+"/",
+			strings.TrimSuffix(v.Name(), "root")) {
+			return nil, c, fmt.Errorf("the log is not under this root key")
+		}
+		key, err = note.NewEd25519VerifierKey(origin, r.fields[tagLogKey])
+		if err != nil {
+			return nil, c, fmt.Errorf("log key: %v", err)
+		}
+	}
+	if c, err = openCheckpoint(key, msg); err != nil {
+		return nil, c, err
+	}
+	l.origin = c.origin
+	n, err := number(c.origin[strings.LastIndex(c.origin, "/")+1:])
+	if err != nil || n > math.MaxUint32 {
+		return nil, c, fmt.Errorf("origin %q", c.origin)
+	}
+	l.keys.incarnation = uint32(n)
+	return l, c, nil
+}
+
+// first is record 0, not yet believed.
+func first(dir string, size int64) (*record, error) {
+	w := size
+	if w > width {
+		w = width
+	}
+	b, err := os.ReadFile(filepath.Join(dir, tilePath("entries", 0, w)))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) < 2 || len(b)-2 < int(binary.BigEndian.Uint16(b)) {
+		return nil, fmt.Errorf("no first record")
+	}
+	return parseRecord(b[2 : 2+binary.BigEndian.Uint16(b)])
+}
+
+func export(key, dir string) (string, error) {
+	l, c, err := start(key, dir)
 	if err != nil {
 		return "", err
 	}
-	l := &log{dir: dir, origin: c.origin, chains: make(chains)}
 	for n := int64(0); n*width < c.size; n++ {
 		w := c.size - n*width
 		if w > width {
@@ -169,5 +233,9 @@ func export(key, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d records in %d tiles of %s", c.size, tiles, c.origin), nil
+	commits, err := l.commits(c.size)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d records, %d tiles, %d commits of %s", c.size, tiles, commits, c.origin), nil
 }

@@ -8,8 +8,15 @@
 //	verify receipt KEY FILE		a receipt, C2SP tlog-proof
 //	verify export KEY DIR		an exported log, C2SP tlog-tiles
 //
-// KEY is the log's verifier key, name+id+base64.  Prints one line that begins
-// with OK and exits 0, or one that begins with BAD and exits 1.
+// KEY is the log's verifier key, name+id+base64; for an export it may be that of
+// the root key, from which everything else follows.  Checked of an export: the
+// checkpoint, every entry, every tile, the history of each subject, the roots
+// that commit footers name, GENESIS, the certificates of epoch keys, and each
+// commit under the epoch key that was in force.  Not checked: MACs, which need
+// a key that nobody hands out, and what the states mean.
+//
+// Prints one line that begins with OK and exits 0, or one that begins with BAD
+// and exits 1.
 package main
 
 import (

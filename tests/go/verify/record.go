@@ -18,6 +18,8 @@ const (
 // record is as much of a record as can be judged without Glove's tables.
 type record struct {
 	machine  byte
+	event    byte
+	refused  bool
 	index    uint64
 	install  [16]byte
 	subject  [16]byte
@@ -33,6 +35,8 @@ func parseRecord(b []byte) (*record, error) {
 	}
 	r := &record{
 		machine:  b[5],
+		event:    b[92],
+		refused:  b[7]&1 != 0,
 		index:    be.Uint64(b[8:]),
 		seq:      be.Uint32(b[80:]),
 		previous: be.Uint64(b[84:]),
