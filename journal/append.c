@@ -87,9 +87,27 @@ is_sealed(int tag)
 	return info != NULL && info->sealed;
 }
 
+/* A call for sixteen of them; none is used twice, none stays. */
+static int
+take_salt(struct journal *j, uint8_t out[32], struct err *e)
+{
+	uint8_t *at;
+
+	if (j->salts == 0) {
+		if (getrandom(j->salt, sizeof(j->salt), 0) !=
+		    (ssize_t)sizeof(j->salt))
+			return err_set(e, ERR_SYS, "getrandom");
+		j->salts = sizeof(j->salt) / 32;
+	}
+	at = j->salt + 32 * --j->salts;
+	memcpy(out, at, 32);
+	explicit_bzero(at, 32);
+	return 0;
+}
+
 /* Of a sealed value only its salted digest stands in the record. */
 static int
-body(struct move *m, struct err *e)
+body(struct journal *j, struct move *m, struct err *e)
 {
 	const struct fields *f = m->d->fields;
 
@@ -103,8 +121,8 @@ body(struct move *m, struct err *e)
 		struct bytes v = { f->data.p + f->f[i].off, f->f[i].len };
 
 		if (is_sealed(tag)) {
-			if (getrandom(m->salt[i], 32, 0) != 32)
-				return err_set(e, ERR_SYS, "getrandom");
+			if (take_salt(j, m->salt[i], e))
+				return -1;
 			sealed_digest(tag, m->salt[i], v, m->digest[i]);
 			v = bytes_of(m->digest[i], 32);
 		}
@@ -184,7 +202,7 @@ static int
 plan(struct journal_txn *t, struct move *m, struct err *e)
 {
 	if (may(t, m->d, e) || look_up(t, m, e) || head(t, m, e) ||
-	    body(m, e) || fold(&m->r, m->fresh, &m->s, e))
+	    body(t->j, m, e) || fold(&m->r, m->fresh, &m->s, e))
 		return -1;
 	return 0;
 }

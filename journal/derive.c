@@ -11,7 +11,7 @@ static const char *const columns[] = {
 	"state", "seq", "first", "last", "born_us", "moved_us", "owed",
 };
 enum { NCOLUMN = sizeof(columns) / sizeof(columns[0]), SQL_MAX = 2048,
-	CHAIN_MAX = 64 << 20 };
+	CHAIN_MAX = 64 << 20, LIVE_MAX = 4096 };
 
 /* What stands between two columns: "state, seq, ..." or "state = ?, ...". */
 static void
@@ -313,20 +313,23 @@ derive_rebuild(struct db *d, struct err *e)
 	return got;
 }
 
-/* How many rows that are not final differ from their last record. */
+/* How many rows that are not final differ from their last record; of those
+ * that a start can afford to look at. */
 static int
 stale_rows(struct db *d, int machine, int64_t *n, struct err *e)
 {
 	AUTO(buf) struct buf b;
 
 	buf_init(&b, SQL_MAX);
-	buf_putf(&b, "SELECT count(*) FROM %s t LEFT JOIN record r"
-	    " ON r.idx = t.last WHERE t.state IN (0", machine_name(machine));
+	buf_putf(&b, "SELECT count(*) FROM (SELECT id, state, seq, last FROM %s"
+	    " WHERE state IN (0", machine_name(machine));
 	for (int i = 1; i < machine_states(machine); i++)
 		if (!machine_final(machine, i))
 			buf_putf(&b, ", %d", i);
-	buf_putf(&b, ") AND NOT coalesce(r.machine = %d AND r.subject = t.id"
-	    " AND r.to_st = t.state AND r.subject_seq = t.seq, 0)", machine);
+	buf_putf(&b, ") LIMIT %d) t LEFT JOIN record r ON r.idx = t.last"
+	    " WHERE NOT coalesce(r.machine = %d AND r.subject = t.id"
+	    " AND r.to_st = t.state AND r.subject_seq = t.seq, 0)", LIVE_MAX,
+	    machine);
 	if (buf_ok(&b, "check", e))
 		return -1;
 	return db_number(d, buf_cstr(&b), n, e);

@@ -71,6 +71,8 @@ struct journal {
 	struct tree_edge edge;
 	struct tiles	 tiles;
 	struct buf	 scratch;
+	uint8_t		 salt[32 * 16];	/* random bytes, from the end on */
+	size_t		 salts;		/* how many are left */
 	int		 live;		/* 1: started; a refused start writes nothing */
 	int		 room;		/* see room.c */
 	int64_t		 room_tried_us;

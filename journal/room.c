@@ -19,7 +19,8 @@
 
 enum {
 	ROOM_PAGES = 256,		/* what removals may count on */
-	ROOM_FILL = 512,		/* what a top-up leaves */
+	ROOM_FILL = 768,		/* what a top-up leaves */
+	ROOM_IDLE = 512,		/* less than this is topped up when idle */
 	ROOM_RETRY_US = 1000000
 };
 
@@ -81,23 +82,33 @@ top_up(struct journal *j, struct err *e)
 	return db_checkpoint(j->db, e);
 }
 
-int
-room_make(struct journal *j, struct err *e)
+static int
+at_least(struct journal *j, int64_t due, struct err *e)
 {
 	int64_t pages, wal;
 
 	if (free_pages(j, &pages, e) || wal_bytes(j, &wal, e))
 		return -1;
-	if (pages >= ROOM_PAGES && wal >= DB_WAL_BYTES) {
+	if (pages >= due && wal >= DB_WAL_BYTES) {
 		j->room = 1;
 		return 0;
 	}
 	j->room = 0;
 	j->room_tried_us = clock_now().boot_us;
-	if (top_up(j, e))
+	if (top_up(j, e)) {
+		/* What there is may still be enough. */
+		if (due > ROOM_PAGES && !journal_poisoned(j))
+			return at_least(j, ROOM_PAGES, e);
 		return -1;
+	}
 	j->room = 1;
 	return 0;
+}
+
+int
+room_make(struct journal *j, struct err *e)
+{
+	return at_least(j, ROOM_PAGES, e);
 }
 
 void
@@ -134,10 +145,13 @@ journal_room(const struct journal *j)
 int
 journal_idle(struct journal *j, struct err *e)
 {
+	struct err why;
+
 	if (!j->live || journal_poisoned(j) || j->in_txn)
 		return 0;
 	if (db_wal_frames(j->db) > 0 && db_checkpoint(j->db, e))
 		return -1;
-	room_retry(j);
+	if (clock_now().boot_us - j->room_tried_us >= ROOM_RETRY_US)
+		(void)!at_least(j, ROOM_IDLE, &why);	/* else only removals */
 	return 0;
 }

@@ -27,7 +27,7 @@ CREATE TABLE sealed (	-- a row may be deleted: that withholds the value
 	salt	BLOB NOT NULL CHECK (length(salt) = 32),
 	value	BLOB NOT NULL,
 	PRIMARY KEY (idx, tag)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE TABLE blob (
 	digest	BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
 	size	INTEGER NOT NULL,	-- uncompressed
