@@ -7,7 +7,7 @@
 #include "base/err.h"
 
 /*
- * SQLite, as the journal wants it; db.c alone includes its header.
+ * SQLite, as the journal wants it; only db.c and db_open.c see its header.
  *
  * One connection, locked exclusively, write-ahead log, one fdatasync a COMMIT,
  * checkpoints only when we say so.  What errors mean for the world:

@@ -121,7 +121,7 @@ fill(int dirfd, struct err *e)
 	(void)origin_str(j->install, 0, j->origin);
 	if (make_head(j, dirfd, e) ||
 	    make_file(dirfd, "journal.db", 0, &dbfd, e) ||
-	    start_path(dirfd, "journal.db", path, sizeof(path), e) ||
+	    files_path(dirfd, "journal.db", path, sizeof(path), e) ||
 	    db_open(path, &o, &j->db, e) || sql_create(j->db, e) ||
 	    sql_keep(j->db, e))
 		return -1;

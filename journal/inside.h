@@ -113,9 +113,17 @@ void head_advance(struct head *h, const struct journal_commit *c);
 
 /* start.c */
 struct journal *start_new(void);
-/* start_path: where a directory is, for SQLite, which wants to know. */
-int start_path(int dirfd, const char *name, char *out, size_t n, struct err *e)
+
+/* files.c */
+struct found {
+	int	db, head, keys;		/* 1: there */
+};
+/* files_path: where a directory is, for SQLite, which wants to know. */
+int files_path(int dirfd, const char *name, char *out, size_t n, struct err *e)
     MUST_CHECK;
+int files_private(int fd, struct err *e) MUST_CHECK;
+int files_lock(struct journal *j, struct err *e) MUST_CHECK;
+int files_settle(struct journal *j, struct found *f, struct err *e) MUST_CHECK;
 
 /* room.c */
 int room_make(struct journal *j, struct err *e) MUST_CHECK;

@@ -45,8 +45,8 @@ struct journal_opts {
  * CORRUPT, CONFIG (modes, owners), JOURNAL (cannot be written), SYS, NOMEM.
  *
  * With read_only, for a copy that nothing else has open: keys are not needed,
- * and FORK, HEAD_STALE, LOST_TAIL and MAC_BAD open all the same, *${verdict}
- * says so.  SQLite has to be able to write to the copy, but does not.
+ * and FORK, HEAD_LOST, HEAD_STALE, LOST_TAIL and MAC_BAD open all the same,
+ * *${verdict} says so.  SQLite has to be able to write to the copy, but does not.
  */
 int journal_open(const struct journal_opts *o, struct journal **j,
     enum verdict *verdict, struct err *e) MUST_CHECK;

@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/*
- * start.c - what a start finds, and what it may settle by itself.
- *
- * Before SQLite sees anything, every file is synced and dropped from the page
- * cache: our predecessor may have seen EIO and died of it, and the cache would
- * show us rows that are not on disk (21 rows after a plain restart, 20 after
- * this, as after a remount).  The directory has to be open for reading and
- * synced by us: SQLite passes over a directory that it cannot open.
- */
-#include <sys/file.h>
-#include <sys/stat.h>
-
-#include <dirent.h>
+/* start.c - what a start finds, and what it may settle by itself. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/fd.h"
-#include "base/proc.h"
-#include "base/text.h"
+#include "base/limits.h"
 
 #include "journal/inside.h"
-
-/* ---- files -------------------------------------------------------------- */
 
 struct journal *
 start_new(void)
@@ -39,111 +22,6 @@ start_new(void)
 	return j;
 }
 
-int
-start_path(int dirfd, const char *name, char *out, size_t n, struct err *e)
-{
-	char link[64], dir[PATH_BYTES_MAX + 1];
-	ssize_t len;
-
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd);
-	if ((len = readlink(link, dir, sizeof(dir) - 1)) < 0)
-		return err_set(e, ERR_SYS, "%s", link);
-	dir[len] = '\0';
-	if ((size_t)snprintf(out, n, "%s/%s", dir, name) >= n)
-		return err_set(e, ERR_TOOBIG, "path of the state directory");
-	return 0;
-}
-
-static int
-private_dir(int fd, struct err *e)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return err_set(e, ERR_SYS, "the state directory");
-	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
-	    (st.st_mode & 077) != 0) {
-		(void)err_set(e, ERR_CONFIG, "the state directory has owner %u"
-		    " and mode %04o", (unsigned)st.st_uid,
-		    (unsigned)(st.st_mode & 07777));
-		return err_fix(e, "make it yours alone: chmod 700");
-	}
-	if (fsync(fd)) {
-		(void)err_set(e, ERR_SYS, "fsync of the state directory");
-		return err_why(e, "without it SQLite loses commits silently");
-	}
-	return 0;
-}
-
-/* The owner: pid, start time and boot, for a person who wonders. */
-static int
-lock(struct journal *j, struct err *e)
-{
-	char boot[33], line[128];
-	int64_t ticks;
-	int n;
-
-	j->lockfd = openat(j->homefd, "lock",
-	    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (j->lockfd < 0)
-		return err_set(e, errno == ENOSPC ? ERR_JOURNAL : ERR_SYS,
-		    "lock file");
-	if (flock(j->lockfd, LOCK_EX | LOCK_NB))
-		return errno == EWOULDBLOCK ?
-		    err_say(e, ERR_LOCKED, "%s", err_text(ERR_LOCKED)) :
-		    err_set(e, ERR_SYS, "lock file");
-	if (proc_start_ticks(getpid(), &ticks, e))
-		return -1;
-	n = snprintf(line, sizeof(line), "%10d %20" PRId64 " %s\n",
-	    (int)getpid(), ticks, hex_str(BYTES(j->boot_id), boot));
-	/* Always as long: on a full disk it can be overwritten in place. */
-	if (pwrite(j->lockfd, line, (size_t)n, 0) != n && errno != ENOSPC)
-		return err_set(e, ERR_SYS, "lock file");
-	return 0;
-}
-
-/* 1 and dropped from the cache, 0 if there is no such file. */
-static int
-settle_file(int dirfd, const char *name, struct err *e)
-{
-	AUTO(fd) int fd = openat(dirfd, name,
-	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-	if (fd < 0)
-		return errno == ENOENT ? 0 : err_set(e, ERR_SYS, "%s", name);
-	if (fdatasync(fd)) {
-		(void)err_set(e, ERR_JOURNAL, "fdatasync of %s", name);
-		return err_why(e, "%s", strerror(errno));
-	}
-	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-	return 1;
-}
-
-struct found {
-	int	db, head, keys;
-};
-
-static int
-look(struct journal *j, struct found *f, struct err *e)
-{
-	AUTO(fd) int keys = -1;
-	static const char *const names[] = { "log.key", "epoch.key",
-	    "root.key", "recovery.key" };
-	int wal;
-
-	if ((f->db = settle_file(j->homefd, "journal.db", e)) < 0 ||
-	    (wal = settle_file(j->homefd, "journal.db-wal", e)) < 0 ||
-	    (f->head = settle_file(j->homefd, "head", e)) < 0)
-		return -1;
-	keys = openat(j->homefd, "keys",
-	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	f->keys = keys >= 0;
-	for (size_t i = 0; f->keys && i < 4; i++)
-		if (settle_file(keys, names[i], e) < 0)
-			return -1;
-	return 0;
-}
-
 /* ---- what the database says --------------------------------------------- */
 
 static int
@@ -152,7 +30,7 @@ open_db(struct journal *j, struct err *e)
 	struct db_opts o = { .read_only = j->read_only };
 	char path[PATH_BYTES_MAX + 1];
 
-	if (start_path(j->homefd, "journal.db", path, sizeof(path), e) ||
+	if (files_path(j->homefd, "journal.db", path, sizeof(path), e) ||
 	    db_open(path, &o, &j->db, e) || sql_check(j->db, e) ||
 	    sql_keep(j->db, e))
 		return -1;
@@ -222,7 +100,7 @@ load_tree(struct journal *j, const struct journal_commit *c, struct err *e)
 
 /* Machine 0 has no derived row; the last record of a commit is a footer. */
 static int
-load_log(struct journal *j, struct err *e)
+load_log(struct journal *j, uint64_t *incarnation, struct err *e)
 {
 	AUTO(buf) struct buf b;
 	struct record r;
@@ -234,6 +112,8 @@ load_log(struct journal *j, struct err *e)
 	if (r.machine != MACHINE_LOG || r.event != LOG_EV_commit_footer)
 		return err_set(e, ERR_CORRUPT, "record %" PRIu64 " is no footer",
 		    r.index);
+	if (record_u64(&r, FIELD_INCARNATION, incarnation))
+		return err_set(e, ERR_CORRUPT, "a footer without incarnation");
 	j->at.log_last = r.index;
 	j->at.log_seq = r.subject_seq + 1;
 	return 0;
@@ -272,8 +152,12 @@ open_head(struct journal *j, enum verdict *v, struct err *e)
 	    (j->read_only ? O_RDONLY : O_RDWR | O_DSYNC));
 	if (j->headfd < 0 && errno != ENOENT)
 		return err_set(e, ERR_SYS, "head");
-	if (j->headfd < 0 || head_read(j->headfd, &j->head, &good, &why))
-		return refuse(VERDICT_HEAD_LOST, v, e);
+	if (j->headfd < 0 || head_read(j->headfd, &j->head, &good, &why)) {
+		if (!j->read_only)
+			return refuse(VERDICT_HEAD_LOST, v, e);
+		*v = VERDICT_HEAD_LOST;
+		return 0;
+	}
 	head_machine(here);
 	if (!j->read_only && memcmp(here, j->head.machine, sizeof(here)) != 0)
 		return refuse(VERDICT_CLONED, v, e);
@@ -376,17 +260,18 @@ attach(struct journal *j, const struct journal_opts *o, enum verdict *v,
     struct err *e)
 {
 	struct journal_commit last;
+	uint64_t incarnation;
 	struct err e2;
 
-	if (open_db(j, e) || read_genesis(j, e))
+	if (open_db(j, e) || read_genesis(j, e) || last_commit(j, &last, e) ||
+	    load_log(j, &incarnation, e))
 		return damaged(j, v, e);
-	(void)origin_str(j->install, j->head.incarnation, j->origin);
-	if (last_commit(j, &last, e))
-		return damaged(j, v, e);
-	*v = classify(j, &last);
+	(void)origin_str(j->install, (uint32_t)incarnation, j->origin);
+	if (*v != VERDICT_HEAD_LOST)
+		*v = classify(j, &last);
 	if (!verdict_opens((int)*v) && !j->read_only)
 		return refuse(*v, v, e);
-	if (load_tree(j, &last, e) || load_log(j, e))
+	if (load_tree(j, &last, e))
 		return damaged(j, v, e);
 	if (check_derived(j, o->rebuild, v, e))
 		return -1;
@@ -414,7 +299,7 @@ find_or_make(struct journal *j, const struct journal_opts *o,
 	*made = 0;
 	if (!j->read_only && genesis_settle(j->homefd, e))
 		return -1;
-	if (look(j, &f, e))
+	if (files_settle(j, &f, e))
 		return -1;
 	if (f.db)
 		return 0;
@@ -439,7 +324,7 @@ journal_open(const struct journal_opts *o, struct journal **out,
 	j->homefd = o->homefd;
 	j->read_only = o->read_only;
 	if (clock_boot_id(j->boot_id, e) ||
-	    (!o->read_only && (private_dir(j->homefd, e) || lock(j, e))))
+	    (!o->read_only && (files_private(j->homefd, e) || files_lock(j, e))))
 		return -1;
 	if (find_or_make(j, o, &v, &made, e) || open_head(j, &v, e) ||
 	    attach(j, o, &v, e)) {

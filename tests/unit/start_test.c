@@ -319,6 +319,48 @@ a_refused_start_touches_nothing(void **state)
 	}
 }
 
+/* To look at what is wrong one has to be able to read it. */
+static void
+a_copy_that_does_not_agree_with_its_head_can_be_read(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NCRAFTED; i++) {
+		struct journal_opts o = { .read_only = 1 };
+		struct home h;
+		struct err e;
+		int bad;
+
+		home_make(&h);
+		crafted[i].make(&h);
+		o.homefd = h.fd;
+		bad = journal_open(&o, &h.j, &h.verdict, &e);
+		switch (crafted[i].verdict) {
+		case VERDICT_NEW:
+			assert_int_equal(bad, -1);
+			assert_int_equal(e.code, ERR_NOTFOUND);
+			break;
+		case VERDICT_LOST_ALL:
+		case VERDICT_CORRUPT:
+		case VERDICT_STATE_DRIFT:
+		case VERDICT_DB_DAMAGED:
+			assert_int_equal(bad, -1);
+			assert_int_equal(h.verdict, crafted[i].verdict);
+			break;
+		case VERDICT_CLONED:	/* a copy is elsewhere by nature */
+			assert_int_equal(bad, 0);
+			assert_int_equal(h.verdict, VERDICT_CLEAN);
+			break;
+		default:
+			if (bad)
+				fail_msg("%s", e.msg);
+			assert_int_equal(h.verdict, crafted[i].verdict);
+			assert_true(journal_size(h.j) > 6);
+			break;
+		}
+		home_free(&h);
+	}
+}
+
 static void
 after_a_crash_window_it_is_clean_and_the_next_write_says_so(void **state)
 {
@@ -527,6 +569,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_verdict_is_reached),
 		cmocka_unit_test(a_refused_start_touches_nothing),
+		cmocka_unit_test(a_copy_that_does_not_agree_with_its_head_can_be_read),
 		cmocka_unit_test(after_a_crash_window_it_is_clean_and_the_next_write_says_so),
 		cmocka_unit_test(one_torn_slot_of_the_head_does_no_harm),
 		cmocka_unit_test(drifted_tables_are_rebuilt_when_a_person_says_so),
