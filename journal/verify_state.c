@@ -35,7 +35,7 @@ states_record(struct verify *v, const struct record *r)
 {
 	struct subjects *all = &v->states.all;
 	struct subject_row *row;
-	struct subject s;
+	struct subject brief, *s = &brief;
 	struct err e;
 
 	if ((row = subjects_row(all, r)) == NULL) {
@@ -43,21 +43,17 @@ states_record(struct verify *v, const struct record *r)
 		check_source(v, CHECK_MACHINE, &e);
 		return;
 	}
+	/* A kilobyte: in place, if it is there. */
 	if (row->full != NULL)
-		s = *row->full;
+		s = row->full;
 	else
-		expand(row, &s);
-	if (fold(r, !row->used, &s, &e)) {
+		expand(row, s);
+	if (fold(r, !row->used, s, &e)) {
 		check_fail(v, CHECK_MACHINE, "record %" PRIu64 ": %s", r->index,
 		    e.msg);
-		/* A slot that stays free holds nothing. */
-		if (!row->used)
-			free(TAKE(row->full));
 		return;
 	}
-	if (row->full != NULL)
-		*row->full = s;
-	compress(all, &s, row);
+	compress(all, s, row);
 	if (r->flags & RECORD_REFUSED)
 		v->states.refused++;
 	else
