@@ -14,7 +14,6 @@ enum {
 };
 
 struct conn {
-	struct conn	*next;
 	uint64_t	 number;
 	struct principal who;
 	struct buf	 in;		/* the line that is being read */
@@ -28,9 +27,9 @@ struct conn {
 
 struct control {
 	struct control_ops ops;
-	struct conn	*conns;
+	struct conn	*slot[CLIENT_MAX];
 	size_t		 nconns;
-	uint64_t	 last;
+	uint64_t	 last;		/* a number is one of these and a slot */
 	struct now	 now;		/* as of the last call that said it */
 };
 
@@ -59,20 +58,18 @@ control_free(struct control *c)
 {
 	if (c == NULL)
 		return;
-	for (struct conn *k = c->conns, *next; k != NULL; k = next) {
-		next = k->next;
-		conn_free(k);
-	}
+	for (size_t i = 0; i < CLIENT_MAX; i++)
+		if (c->slot[i] != NULL)
+			conn_free(c->slot[i]);
 	free(c);
 }
 
 static struct conn *
 find(const struct control *c, uint64_t number)
 {
-	for (struct conn *k = c->conns; k != NULL; k = k->next)
-		if (k->number == number)
-			return k;
-	return NULL;
+	struct conn *k = c->slot[number % CLIENT_MAX];
+
+	return k != NULL && k->number == number ? k : NULL;
 }
 
 int
@@ -80,6 +77,7 @@ control_open(struct control *c, struct principal who, struct now now,
     uint64_t *conn, struct err *e)
 {
 	struct conn *k;
+	size_t at = 0;
 
 	if (c->nconns >= CLIENT_MAX)
 		return err_say(e, ERR_LIMIT, "%d programs talk to gloved already",
@@ -90,9 +88,10 @@ control_open(struct control *c, struct principal who, struct now now,
 	buf_init(&k->out, CLIENT_OUT_MAX);
 	k->who = who;
 	k->since_us = now.boot_us;
-	k->number = ++c->last;
-	k->next = c->conns;
-	c->conns = k;
+	while (c->slot[at] != NULL)
+		at++;
+	k->number = ++c->last * CLIENT_MAX + at;
+	c->slot[at] = k;
 	c->nconns++;
 	*conn = k->number;
 	return 0;
@@ -101,17 +100,14 @@ control_open(struct control *c, struct principal who, struct now now,
 void
 control_close(struct control *c, uint64_t conn)
 {
-	for (struct conn **at = &c->conns; *at != NULL; at = &(*at)->next) {
-		struct conn *k = *at;
+	struct conn *k = find(c, conn);
 
-		if (k->number != conn)
-			continue;
-		*at = k->next;
-		c->nconns--;
-		conn_free(k);
-		c->ops.gone(c->ops.cookie, conn);
+	if (k == NULL)
 		return;
-	}
+	c->slot[conn % CLIENT_MAX] = NULL;
+	c->nconns--;
+	conn_free(k);
+	c->ops.gone(c->ops.cookie, conn);
 }
 
 /* The peer hears why, gets FRAME_TIMEOUT_MS to read it, and is closed. */
@@ -442,7 +438,11 @@ control_sweep(struct control *c, struct now now)
 	int64_t next = INT64_MAX, due;
 
 	c->now = now;
-	for (struct conn *k = c->conns; k != NULL; k = k->next) {
+	for (size_t i = 0; i < CLIENT_MAX; i++) {
+		struct conn *k = c->slot[i];
+
+		if (k == NULL || k->dead)
+			continue;
 		if (k->greeted && k->in.n == 0 && !k->ending)
 			continue;
 		due = k->since_us + (int64_t)FRAME_TIMEOUT_MS * 1000;
@@ -457,10 +457,9 @@ control_sweep(struct control *c, struct now now)
 void
 control_each(struct control *c, void (*visit)(void *ctx, uint64_t conn), void *ctx)
 {
-	for (struct conn *k = c->conns, *next; k != NULL; k = next) {
-		next = k->next;
-		visit(ctx, k->number);
-	}
+	for (size_t i = 0; i < CLIENT_MAX; i++)
+		if (c->slot[i] != NULL)
+			visit(ctx, c->slot[i]->number);
 }
 
 size_t
