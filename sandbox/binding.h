@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: ISC */
+#ifndef SANDBOX_BINDING_H
+#define SANDBOX_BINDING_H
+
+#include "sandbox/launch.h"
+
+/*
+ * binding_put(b, l, filter, e): everything that was decided about what runs
+ * and what it may touch, one line each, for the record of the gate: what was
+ * really launched, as a digest where it is long or nobody's business.
+ */
+int binding_put(struct buf *b, const struct launch *l, struct bytes filter,
+    struct err *e) MUST_CHECK;
+
+#endif
