@@ -46,7 +46,7 @@ changes_of(const struct supervisor *s, struct channel_msg *m, struct buf *b,
 	const struct changes_scan_options scan = {
 		.since_ns = s->mounted.real_us * 1000
 	};
-	const struct changes_diff_options totals = { .form = CHANGES_NAMES };
+	const struct changes_diff_options totals = { .form = CHANGES_STAT };
 	AUTO(manifest) struct manifest *found = NULL;
 	AUTO(fd) int upper = -1;
 	AUTO(fd) int lower = -1;

@@ -130,22 +130,37 @@ show(struct supervisor *s, const struct flow *f, int code, struct bytes b)
 	buf_put(&s->backlog, b.p, b.n);
 }
 
-static void
+/* 1: there may be more; 0: not now, or never again. */
+static int
 take_output(struct supervisor *s, struct flow *f, int k)
 {
 	uint8_t b[ATTACH_DATA_MAX];
 	ssize_t n = read(f->out[k], b, sizeof(b));
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
+	if (n < 0 && errno == EINTR)
+		return 1;
+	if (n < 0 && errno == EAGAIN)
+		return 0;
 	/* A terminal that nobody has open any more answers EIO. */
 	if (n <= 0) {
 		shut(&f->out[k]);
-		return;
+		return 0;
 	}
 	f->written += (uint64_t)n;
 	show(s, f, !f->terminal && k == 2 ? ATTACH_ERRORS : ATTACH_OUTPUT,
 	    bytes_of(b, (size_t)n));
+	return 1;
+}
+
+int
+flow_rest(struct supervisor *s, struct flow *f)
+{
+	for (int k = f->terminal ? 0 : 1; k < (f->terminal ? 1 : 3); k++)
+		do
+			if (!wanted(s, f))
+				return 0;
+		while (f->out[k] >= 0 && take_output(s, f, k));
+	return 1;
 }
 
 static void
@@ -207,7 +222,7 @@ flow_serve(struct supervisor *s, const struct pollfd *p, size_t n)
 				    k == 0)
 					give_input(f);
 				if (f->out[k] >= 0 && p[i].events & POLLIN)
-					take_output(s, f, k);
+					(void)take_output(s, f, k);
 				j = JOBS_MAX;	/* found */
 				break;
 			}

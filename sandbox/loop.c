@@ -173,7 +173,8 @@ set_alarms(struct supervisor *s, struct now now)
 	    TFD_TIMER_CANCEL_ON_SET);
 }
 
-/* A second command that is over, and all of its output read. */
+/* A second command that is over, and all of its output read: what it left in
+ * the background may hold the output open. */
 static void
 finish_jobs(struct supervisor *s)
 {
@@ -181,8 +182,7 @@ finish_jobs(struct supervisor *s)
 		struct flow *f = &s->flow[i];
 		struct client *c;
 
-		/* What it left in the background may hold the output open. */
-		if (!f->used || f->job == 0 || !f->over)
+		if (!f->used || f->job == 0 || !f->over || !flow_rest(s, f))
 			continue;
 		if ((c = client_of(s, f->job)) != NULL)
 			client_exit(c, CAUSE_EXITED, f->status, 1);

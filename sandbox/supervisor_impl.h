@@ -104,6 +104,8 @@ void flow_serve(struct supervisor *s, const struct pollfd *p, size_t n);
 void flow_input(struct flow *f, struct bytes b);
 void flow_resize(const struct flow *f, uint16_t rows, uint16_t cols);
 struct flow *flow_find(struct supervisor *s, unsigned job);
+/* flow_rest(s, f): read what is there now; 0 if a client is too far behind. */
+int flow_rest(struct supervisor *s, struct flow *f);
 int flow_drained(const struct flow *f);	/* nothing more will come out */
 
 /* client.c */
