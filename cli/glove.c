@@ -12,16 +12,13 @@
  * A closed standard descriptor would be given to the next file that is opened.
  * Reading from what we put there gives the end, writing to it fails.
  */
-static int
+static void
 hold_standard(void)
 {
-	int absent = fcntl(0, F_GETFD) < 0;
-
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 &&
 		    open("/dev/null", O_RDONLY) != fd)
 			_exit(71);
-	return absent;
 }
 
 static int
@@ -76,7 +73,8 @@ finish(struct cli *c, int rc, struct err *e)
 	if (rc != 0) {
 		code = c->exit_failed != 0 && e->code != ERR_USAGE ?
 		    c->exit_failed : err_exit(e->code);
-		out_error(&c->note, c->json, e, code, NULL);
+		out_error(&c->note, c->json, e, code, c->client == NULL ? NULL :
+		    client_error_data(c->client));
 	}
 	(void)!out_flush(&c->note, &flush);
 	return code;
@@ -90,7 +88,7 @@ main(int argc, char *argv[])
 	int rc, code;
 
 	memset(&c, 0, sizeof(c));
-	c.stdin_absent = hold_standard();
+	hold_standard();
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
 		(void)setlocale(LC_CTYPE, "");
@@ -106,6 +104,7 @@ main(int argc, char *argv[])
 	if (rc == 0)
 		rc = dispatch(&c, &e);
 	code = finish(&c, rc, &e);
+	client_close(c.client);
 	out_done(&c.out);
 	out_done(&c.note);
 	args_done(&c.args);

@@ -116,8 +116,8 @@ flag_item(const char *of)
 #define FLAG(NAME, name, letter, value, type)					\
 	if (strcmp(of, #NAME) == 0) {						\
 		char short_[] = { letter, '\0' };				\
-		printf(".It %s%s%sFl Fl %s%s%s\n", letter ? "Fl " : "",	\
-		    short_, letter ? " , " : "", name,				\
+		printf(".It %s%s%sFl -%s%s%s\n", letter != 0 ? "Fl " : "",	\
+		    short_, letter != 0 ? " , " : "", name,				\
 		    value[0] != '\0' ? " Ar " : "", value);			\
 	}
 #include "cli/command.def"

@@ -183,7 +183,7 @@ when_put(struct buf *b, int64_t us, int64_t now_us, int utc)
 	if (off > 0)
 		buf_put_str(b, "in ");
 	/* Whole seconds: nobody reads "12.345s ago". */
-	duration_put(b, (off < 0 ? -off : off) / 1000000 * 1000000);
+	duration_put(b, ((off < 0 ? -off : off) + 500000) / 1000000 * 1000000);
 	if (off <= 0)
 		buf_put_str(b, " ago");
 	buf_put_str(b, " (");
