@@ -5,6 +5,7 @@
  */
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 
 #include <errno.h>
@@ -56,7 +57,7 @@ world_look(void *cookie, const char *path, struct place *p, struct err *e)
 		return err_set(e, ERR_SYS, "%s", path);
 	memset(p, 0, sizeof(*p));
 	memcpy(p->path, real, strlen(real) + 1);
-	p->dev = (uint64_t)sx.stx_dev_major << 32 | sx.stx_dev_minor;
+	p->dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
 	p->ino = sx.stx_ino;
 	p->mount = sx.stx_mnt_id;
 	p->uid = sx.stx_uid;

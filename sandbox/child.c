@@ -79,11 +79,17 @@ report_place(int chan, struct err *e)
 static int
 limits(struct err *e)
 {
-	/* 1, not 0: a core_pattern that is a pipe runs a program on the host,
-	 * and 1 is the only number that it heeds. */
-	static const struct rlimit core = { 1, 1 };
 	static const struct rlimit processes = { PROCESSES_MAX, PROCESSES_MAX };
+	struct rlimit core;
 
+	/* 1, not 0: a core_pattern that is a pipe runs a program on the host,
+	 * and 1 is the only number that it heeds.  A hard limit of 0 cannot be
+	 * raised, and then 0 is what there is. */
+	if (getrlimit(RLIMIT_CORE, &core) != 0)
+		return err_set(e, ERR_SYS, "getrlimit");
+	if (core.rlim_max > 1)
+		core.rlim_max = 1;
+	core.rlim_cur = core.rlim_max;
 	if (setrlimit(RLIMIT_CORE, &core) != 0 ||
 	    setrlimit(RLIMIT_NPROC, &processes) != 0)
 		return err_set(e, ERR_SYS, "setrlimit");
