@@ -37,8 +37,8 @@ put_text(struct buf *b, const char *key, const char *text)
 }
 
 int
-binding_put(struct buf *b, const struct launch *l, struct bytes filter,
-    struct err *e)
+binding_put(struct buf *b, const struct launch *l, const char *common,
+    struct bytes filter, struct err *e)
 {
 	struct digest d;
 	uint8_t out[SHA256_BYTES];
@@ -51,6 +51,8 @@ binding_put(struct buf *b, const struct launch *l, struct bytes filter,
 	buf_putf(b, "workspace %s %llu:%llu\n", mode_word((int)l->mode),
 	    (unsigned long long)l->workspace_dev,
 	    (unsigned long long)l->workspace_ino);
+	if (common != NULL)
+		put_text(b, "repository", common);
 	for (size_t i = 0; i < l->nro; i++)
 		put_text(b, "read-only", l->ro[i]);
 	for (size_t i = 0; i < plan_new_count; i++)

@@ -32,14 +32,16 @@ order(const void *a, const void *b)
 static void
 keep_only(const struct child *c)
 {
-	int keep[MOUNTS_MAX + 8], n = 0;
+	int keep[MOUNTS_MAX + 2 * LAYERS_MAX + 3], n = 0;
 	unsigned from = 3;	/* init_loop() lets go of the first three */
 
 	keep[n++] = c->chan;
 	keep[n++] = c->tether;
 	keep[n++] = c->gate;
-	keep[n++] = c->m->lower;
-	keep[n++] = c->m->state;
+	for (int i = 0; i < LAYERS_MAX; i++) {
+		keep[n++] = c->m->layers[i].lower;
+		keep[n++] = c->m->layers[i].state;
+	}
 	for (size_t i = 0; i < c->m->n; i++)
 		keep[n++] = c->m->m[i].fd;
 	qsort(keep, (size_t)n, sizeof(keep[0]), order);
@@ -97,13 +99,15 @@ limits(struct err *e)
 }
 
 static int
-writable(const struct launch *l, int abi, struct err *e)
+writable(const struct mounts *m, int abi, struct err *e)
 {
-	const char *const dirs[] = {
-		"/tmp", "/dev/shm", PLAN_HOME, l->workspace
-	};
+	const char *dirs[3 + LAYERS_MAX] = { "/tmp", "/dev/shm", PLAN_HOME };
+	size_t n = 3;
 
-	return landlock_confine(abi, dirs, l->mode == MODE_RO ? 3 : 4, e);
+	for (int i = 0; i < LAYERS_MAX; i++)
+		if (m->layers[i].state >= 0)
+			dirs[n++] = m->layers[i].to;
+	return landlock_confine(abi, dirs, n, e);
 }
 
 static int
@@ -154,7 +158,7 @@ confine(const struct child *c, int abi, struct err *e)
 	if (flag(PR_SET_NO_NEW_PRIVS, 1, "no_new_privs", e))
 		return -1;
 	/* Opens files and calls landlock_*, so the mounts are done. */
-	if (writable(c->l, abi, e))
+	if (writable(c->m, abi, e))
 		return -1;
 	/* Last: it refuses much of what stands above. */
 	return filter_load(c->filter, e);

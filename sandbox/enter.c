@@ -210,10 +210,16 @@ mounts_enter(struct mounts *m, const struct launch *l, struct err *e)
 	for (size_t i = 0; i < m->n; i++)
 		if (put_shown(&m->m[i], e))
 			return -1;
+	if (put_links(e) || etc_write(l, e))
+		return -1;
 	/* The workspace may lie below /tmp, the home, or a tree that is
 	 * shown, so it comes after all of them. */
-	if (put_links(e) || etc_write(l, e) || make_dirs(l->workspace, e) ||
-	    overlay_put(m->lower, m->state, l->workspace, e))
-		return -1;
+	for (int i = 0; i < LAYERS_MAX; i++) {
+		const struct layers *y = &m->layers[i];
+
+		if (y->to != NULL && (make_dirs(y->to, e) ||
+		    overlay_put(y->lower, y->state, y->to, e)))
+			return -1;
+	}
 	return seal_proc(e) || tree_set("/", MOUNT_ATTR_RDONLY, e) ? -1 : 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -11,6 +13,7 @@
 #include "base/fd.h"
 #include "sandbox/mounts.h"
 #include "sandbox/tree.h"
+#include "sandbox/worktree.h"
 
 #define SHOWN_ATTR	(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 #define LAYER_ATTR	(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -34,7 +37,9 @@ static const struct row {
 void
 mounts_init(struct mounts *m)
 {
-	*m = (struct mounts){ .lower = -1, .state = -1 };
+	*m = (struct mounts){ .n = 0 };
+	for (int i = 0; i < LAYERS_MAX; i++)
+		m->layers[i] = (struct layers){ NULL, -1, -1 };
 }
 
 void
@@ -44,8 +49,11 @@ mounts_done(struct mounts *m)
 		auto_fd(&m->m[i].fd);
 		free(m->m[i].text);
 	}
-	auto_fd(&m->lower);
-	auto_fd(&m->state);
+	for (int i = 0; i < LAYERS_MAX; i++) {
+		auto_fd(&m->layers[i].lower);
+		auto_fd(&m->layers[i].state);
+	}
+	free(m->common);
 	mounts_init(m);
 }
 
@@ -142,10 +150,48 @@ open_layer(const char *path, const struct ns_ids *ids, int *fd, struct stat *st,
 	return 0;
 }
 
+/* ${state} with upper and work in it; the root of the overlay is the upper
+ * one's, so it gets the mode of the host's. */
+static int
+make_state(const char *state, mode_t mode, struct err *e)
+{
+	static const char *const names[] = { "upper", "work" };
+	AUTO(fd) int dir = -1;
+
+	if (mkdir(state, 0700) != 0 && errno != EEXIST)
+		return err_set(e, ERR_SYS, "%s", state);
+	if (fd_openat2(AT_FDCWD, state, O_RDONLY | O_DIRECTORY, 0,
+	    RESOLVE_NO_SYMLINKS, &dir, e))
+		return -1;
+	for (int i = 0; i < 2; i++)
+		if (mkdirat(dir, names[i], 0700) != 0 && errno != EEXIST)
+			return err_set(e, ERR_SYS, "%s/%s", state, names[i]);
+	if (fchmodat(dir, names[0], mode & 0777, 0) != 0)
+		return err_set(e, ERR_SYS, "%s/upper", state);
+	return 0;
+}
+
+static int
+open_layers(struct layers *y, const char *to, const char *state,
+    const struct ns_ids *ids, struct stat *st, struct err *e)
+{
+	struct stat own;
+
+	if (open_layer(to, ids, &y->lower, st, e))
+		return -1;
+	y->to = to;
+	if (state == NULL)
+		return 0;
+	return make_state(state, st->st_mode, e) ||
+	    open_layer(state, ids, &y->state, &own, e) ? -1 : 0;
+}
+
 int
 mounts_open(struct mounts *m, const struct launch *l, const struct ns_ids *ids,
     struct err *e)
 {
+	const int staged = l->mode == MODE_STAGED;
+	char git[PATH_BYTES_MAX + 1];
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -154,15 +200,21 @@ mounts_open(struct mounts *m, const struct launch *l, const struct ns_ids *ids,
 	for (size_t i = 0; i < l->nro; i++)
 		if (add_tree(m, MOUNT_SHOWN, l->ro[i], SHOWN_ATTR, e))
 			return err_wrap(e, "read-only path");
-	if (open_layer(l->workspace, ids, &m->lower, &st, e))
+	if (open_layers(&m->layers[0], l->workspace, staged ? l->state : NULL,
+	    ids, &st, e))
 		return err_wrap(e, "workspace");
 	/* The path may have come to mean another directory since consent. */
 	if (st.st_dev != l->workspace_dev || st.st_ino != l->workspace_ino)
 		return err_say(e, ERR_STALE,
 		    "%s is no longer the directory that was exposed",
 		    l->workspace);
-	if (l->mode == MODE_STAGED &&
-	    open_layer(l->state, ids, &m->state, &st, e))
-		return err_wrap(e, "session directory");
+	if (worktree_common(l->workspace, &m->common, e))
+		return -1;
+	if (m->common == NULL)
+		return 0;
+	(void)snprintf(git, sizeof(git), "%s/" MOUNTS_COMMON, l->state);
+	if (open_layers(&m->layers[1], m->common, staged ? git : NULL, ids,
+	    &st, e))
+		return err_wrap(e, "repository of the worktree");
 	return 0;
 }

@@ -35,11 +35,23 @@ struct mount {
 	char		*text;		/* of a link */
 };
 
+/* What can be written, or would be if it were not read-only: an overlay. */
+struct layers {
+	const char	*to;		/* NULL: not used */
+	int		 lower;		/* the host's tree */
+	int		 state;		/* has upper and work; -1: read-only */
+};
+
+/* In the session's directory: what git wrote to that repository. */
+#define MOUNTS_COMMON "git"
+
+enum { LAYERS_MAX = 2 };	/* the workspace, and its repository elsewhere */
+
 struct mounts {
 	size_t		 n;
 	struct mount	 m[MOUNTS_MAX];
-	int		 lower;		/* the workspace's tree */
-	int		 state;		/* the session's directory, or -1 */
+	struct layers	 layers[LAYERS_MAX];
+	char		*common;	/* see worktree.h */
 };
 
 void mounts_init(struct mounts *m);

@@ -47,7 +47,9 @@ expect_plan(struct expected *w, const struct mounts *m, const struct launch *l)
 		if (m->m[i].kind == MOUNT_DEVICE)
 			expect(w, m->m[i].to, 0, 0);
 	}
-	expect(w, l->workspace, l->mode == MODE_RO, 0);
+	for (int i = 0; i < LAYERS_MAX; i++)
+		if (m->layers[i].to != NULL)
+			expect(w, m->layers[i].to, l->mode == MODE_RO, 0);
 }
 
 /* The next word of a line, in place; "\040" is a blank (proc(5)). */

@@ -18,6 +18,7 @@
 #include "sandbox/self.h"
 #include "sandbox/supervisor_impl.h"
 #include "sandbox/supervisor.h"
+#include "sandbox/worktree.h"
 
 static void
 log_err(const char *event, const struct err *e)
@@ -52,7 +53,8 @@ say_ready(struct supervisor *s, struct err *e)
 	buf_init(&found, CHANNEL_MAX / 4);
 	self_put(&found, s->box.found, s->box.abi);
 	if (grants_nonce(s->nonce, e) ||
-	    binding_put(&binding, s->l, buf_bytes(&s->filter), e) ||
+	    binding_put(&binding, s->l, s->common, buf_bytes(&s->filter),
+	    e) ||
 	    buf_ok(&found, "self-test", e))
 		return -1;
 	channel_init(&m, MSG_READY);
@@ -238,6 +240,7 @@ build(struct supervisor *s, struct err *e)
 	/* Invariant 1. */
 	if (grants_take(&s->grants, str_of(s->l->receipt), MACHINE_SESSION,
 	    SESSION_EV_start_intent, NULL, &intent, e) ||
+	    worktree_common(s->l->workspace, &s->common, e) ||
 	    filter_build(&s->filter, e))
 		return -1;
 	s->mounted = clock_now();
@@ -293,6 +296,7 @@ finish(struct supervisor *s)
 	auto_fd(&s->channel);
 	auto_fd(&s->alarm_boot);
 	auto_fd(&s->alarm_real);
+	free(s->common);
 	buf_done(&s->filter);
 	buf_done(&s->in);
 	buf_done(&s->backlog);

@@ -57,6 +57,7 @@ struct supervisor {
 	int		 listener;
 	struct box	 box;
 	struct buf	 filter;
+	char		*common;	/* see worktree.h */
 	struct buf	 in;		/* messages of the channel */
 	enum stage	 stage;
 

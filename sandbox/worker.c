@@ -15,6 +15,7 @@
 #include "sandbox/changes.h"
 #include "sandbox/channel.h"
 #include "sandbox/grant.h"
+#include "sandbox/mounts.h"
 #include "sandbox/supervisor.h"
 
 enum result { WHOLE, PARTIAL, CONFLICT };	/* CAUSE in RESULT */
@@ -127,7 +128,7 @@ static int
 clean(const struct work *w, struct err *e)
 {
 	static const char *const names[] = {
-		"upper", "work", "manifest", "outcome"
+		"upper", "work", MOUNTS_COMMON, "manifest", "outcome"
 	};
 	AUTO(fd) int state = -1;
 

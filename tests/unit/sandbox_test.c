@@ -363,6 +363,44 @@ ordinary_tools_work(void **state)
 }
 
 static void
+a_linked_worktree_can_commit_and_the_host_keeps_its_repository(void **state)
+{
+	struct world *w = *state;
+	char linked[96];
+
+	run("cd %s && git init -q repo && cd repo && "
+	    "git -c user.name=h -c user.email=h@h commit -q --allow-empty "
+	    "-m host && git worktree add -q ../linked", w->dir);
+	(void)snprintf(linked, sizeof(linked), "%.64s/linked", w->dir);
+	memcpy(w->ws, linked, sizeof(linked));
+	says(state, MODE_RO, "git log --format=%s", "host\n");
+	says(state, MODE_STAGED, "echo x >f && git add f && "
+	    "git commit -qm inside && git log --format=%s", "inside\nhost\n");
+	run("cd %s/linked && test \"$(git log --format=%%s)\" = host && "
+	    "test ! -e f && git -C ../repo fsck --no-progress", w->dir);
+}
+
+static void
+a_planted_git_file_shows_nothing(void **state)
+{
+	struct world *w = *state;
+
+	/* As a linked worktree, but for a repository that knows of none. */
+	run("cd %s && mkdir -p secret/objects secret/refs ws/w/worktrees/x && "
+	    "echo key > secret/key && "
+	    "echo 'gitdir: %s/ws/w/worktrees/x' > ws/.git && "
+	    "echo '%s/ws/.git' > ws/w/worktrees/x/gitdir && "
+	    "echo '%s/secret' > ws/w/worktrees/x/commondir",
+	    w->dir, w->dir, w->dir, w->dir);
+	says(state, MODE_STAGED, "ls -d ../secret 2>/dev/null; echo done",
+	    "done\n");
+	run("echo 'gitdir: %s/secret/worktrees/x' > %s/ws/.git", w->dir,
+	    w->dir);
+	says(state, MODE_STAGED, "ls -d ../secret 2>/dev/null; echo done",
+	    "done\n");
+}
+
+static void
 the_self_test_finds_everything_in_force(void **state)
 {
 	const struct world *w = *state;
@@ -411,6 +449,8 @@ main(void)
 		T(a_socket_and_a_fifo_of_the_host_lead_nowhere),
 		T(the_agent_has_a_terminal_of_its_own),
 		T(ordinary_tools_work),
+		T(a_linked_worktree_can_commit_and_the_host_keeps_its_repository),
+		T(a_planted_git_file_shows_nothing),
 		T(the_self_test_finds_everything_in_force),
 		T(a_workspace_that_was_exchanged_is_refused),
 	};
