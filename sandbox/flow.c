@@ -117,6 +117,8 @@ flow_poll(struct supervisor *s, struct pollfd *p, size_t room)
 static void
 show(struct supervisor *s, const struct flow *f, int code, struct bytes b)
 {
+	if (b.n == 0)
+		return;
 	for (int i = 0; i < ATTACHED_MAX; i++) {
 		struct client *c = &s->client[i];
 
@@ -134,7 +136,7 @@ show(struct supervisor *s, const struct flow *f, int code, struct bytes b)
 static int
 take_output(struct supervisor *s, struct flow *f, int k)
 {
-	uint8_t b[ATTACH_DATA_MAX];
+	uint8_t b[ATTACH_DATA_MAX - sizeof(f->osc.hold)];
 	ssize_t n = read(f->out[k], b, sizeof(b));
 
 	if (n < 0 && errno == EINTR)
@@ -147,8 +149,14 @@ take_output(struct supervisor *s, struct flow *f, int k)
 		return 0;
 	}
 	f->written += (uint64_t)n;
-	show(s, f, !f->terminal && k == 2 ? ATTACH_ERRORS : ATTACH_OUTPUT,
-	    bytes_of(b, (size_t)n));
+	if (!f->terminal) {
+		show(s, f, k == 2 ? ATTACH_ERRORS : ATTACH_OUTPUT,
+		    bytes_of(b, (size_t)n));
+		return 1;
+	}
+	buf_reset(&s->screen);
+	osc_filter(&f->osc, bytes_of(b, (size_t)n), &s->screen);
+	show(s, f, ATTACH_OUTPUT, buf_bytes(&s->screen));
 	return 1;
 }
 

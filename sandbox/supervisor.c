@@ -270,6 +270,7 @@ prepare(struct supervisor *s, const struct launch *l, struct err *e)
 	buf_init(&s->filter, CHANNEL_MAX);
 	buf_init(&s->in, CHANNEL_MAX);
 	buf_init(&s->backlog, BACKLOG_MAX);
+	buf_init(&s->screen, ATTACH_DATA_MAX);
 	for (int i = 0; i < ATTACHED_MAX; i++)
 		s->client[i].fd = -1;
 	if (s->alarm_boot < 0 || s->alarm_real < 0)
@@ -300,6 +301,7 @@ finish(struct supervisor *s)
 	buf_done(&s->filter);
 	buf_done(&s->in);
 	buf_done(&s->backlog);
+	buf_done(&s->screen);
 	if (s->l->attach_path != NULL)
 		(void)unlink(s->l->attach_path);
 	free(s);

@@ -9,6 +9,7 @@
 #include "sandbox/box.h"
 #include "sandbox/channel.h"
 #include "sandbox/grant.h"
+#include "sandbox/osc.h"
 
 /* The insides of a supervisor: supervisor.c, end.c, client.c, flow.c. */
 
@@ -29,6 +30,7 @@ struct flow {
 	unsigned	 job;		/* 0: the agent */
 	int		 out[3];	/* terminal, or pipes: in, out, err */
 	int		 terminal;
+	struct osc	 osc;
 	struct buf	 input;
 	int		 eof;		/* no more input after that */
 	int		 over;		/* it exited; status */
@@ -77,6 +79,7 @@ struct supervisor {
 
 	unsigned	 next_job;
 	struct buf	 backlog;
+	struct buf	 screen;	/* a piece of output, filtered */
 	struct flow	 flow[JOBS_MAX];
 	struct client	 client[ATTACHED_MAX];
 };
