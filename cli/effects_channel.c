@@ -116,7 +116,8 @@ disown(struct runtime *rt, const struct err *err)
 	runtime_free(rt);
 }
 
-static void
+/* 0 if the engine took it; ${rt} may be gone if it did not. */
+static int
 tell(struct runtime *rt, const struct news *n)
 {
 	struct world *w = rt->w;
@@ -124,13 +125,15 @@ tell(struct runtime *rt, const struct news *n)
 
 	if (engine_news(w->en, n, clock_now(), &e) == 0) {
 		rt->waiting = 0;
+		rt->over = n->kind != NEWS_READY;
 		w->o.wake(w->o.cookie);
-		return;
+		return 0;
 	}
 	if (e.code == ERR_JOURNAL || e.code == ERR_NOMEM)
 		wait_and_retry(rt, &e);
 	else
 		disown(rt, &e);
+	return -1;
 }
 
 static void
@@ -146,10 +149,8 @@ tell_lost(struct runtime *rt)
 		n.code = ERR_SANDBOX;
 		n.text = STR("glove-sandbox ended without a word");
 	}
-	tell(rt, &n);
-	/* A worker that failed to clean leaves nothing to wait for. */
-	if (runtime_find(rt->w, n.kind == NEWS_WORKER_LOST, &n.subject) == rt &&
-	    !rt->waiting && n.kind == NEWS_WORKER_LOST)
+	/* A worker has nothing more to wait for, whatever it was to do. */
+	if (tell(rt, &n) == 0 && n.kind == NEWS_WORKER_LOST)
 		runtime_free(rt);
 }
 
@@ -172,6 +173,17 @@ on_nothing(sd_event_source *s, void *ctx)
 	return on_death(s, -1, 0, ctx);
 }
 
+static void
+forget_socket(const struct runtime *rt)
+{
+	char path[PATH_BYTES_MAX + 1];
+
+	if (rt->worker)
+		return;
+	attach_path(rt->w, &rt->subject, path, sizeof(path));
+	(void)unlink(path);
+}
+
 /*
  * The supervisor is gone without a word.  Its death ends the agent by itself;
  * see to it, and say so only when it is true.
@@ -183,6 +195,10 @@ runtime_bury(struct runtime *rt)
 	int rc;
 
 	hang_up(rt);
+	/* It has said what it had to, and is let go of when that is durable. */
+	if (rt->over)
+		return;
+	forget_socket(rt);
 	if (rt->supervisor.pidfd >= 0)
 		(void)!proc_signal(&rt->supervisor, SIGKILL, &e);
 	if (rt->init.pidfd >= 0)
@@ -251,7 +267,7 @@ deliver(struct runtime *rt)
 		runtime_bury(rt);
 		return;
 	}
-	tell(rt, &n);
+	(void)tell(rt, &n);
 }
 
 static int

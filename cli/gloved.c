@@ -114,12 +114,16 @@ parse(int argc, char **argv, struct options *o, struct err *e)
 static int
 harden(struct err *e)
 {
-	const struct rlimit none = { 0, 0 };
+	struct rlimit core;
 	const struct sigaction reap = { .sa_handler = SIG_DFL,
 	    .sa_flags = SA_NOCLDWAIT };
 
 	(void)umask(077);
-	if (setrlimit(RLIMIT_CORE, &none) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
+	if (getrlimit(RLIMIT_CORE, &core))
+		return err_set(e, ERR_SYS, "start");
+	/* Ours, not the hard one: that is for the agents to keep or lower. */
+	core.rlim_cur = 0;
+	if (setrlimit(RLIMIT_CORE, &core) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    sigaction(SIGCHLD, &reap, NULL))
 		return err_set(e, ERR_SYS, "start");

@@ -20,6 +20,7 @@ struct runtime {
 	struct proc	 init;		/* first process inside, once known */
 	sd_event_source	*death;		/* waits for it */
 	int		 held;		/* not yet through its gate */
+	int		 over;		/* its last word is said and taken */
 
 	/* news that the journal could not take yet; said again later */
 	struct buf	 in;

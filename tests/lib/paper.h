@@ -57,9 +57,12 @@ struct paper {
 	int64_t		 last_id;
 };
 
-/* paper_open(p): a fresh home under /tmp; asserts. */
+/* paper_open(p): a fresh home, and a gloved in it; asserts.  paper_home: the
+ * home alone.  paper_try_up: an error instead of a failed test. */
+void paper_home(struct paper *p);
+int paper_try_up(struct paper *p, struct err *e) MUST_CHECK;
 void paper_open(struct paper *p);
-void paper_close(struct paper *p);	/* and remove the home */
+void paper_close(struct paper *p);	/* and removes the home */
 /* paper_down, paper_up: gloved dies and comes back; the boxes live on. */
 void paper_down(struct paper *p);
 void paper_up(struct paper *p);
