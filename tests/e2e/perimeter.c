@@ -316,7 +316,7 @@ judge(const char *what, long rc, int got, const int *want)
 }
 
 static void
-dies(const char *what, void (*run)(void), int sig)
+dies(const char *what, void (*run)(void), int sig, int other)
 {
 	int status = 0;
 	pid_t pid;
@@ -329,7 +329,8 @@ dies(const char *what, void (*run)(void), int sig)
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		say(0, what, "no child");
 	else
-		say(WIFSIGNALED(status) && WTERMSIG(status) == sig, what,
+		say(WIFSIGNALED(status) && (WTERMSIG(status) == sig ||
+		    WTERMSIG(status) == other), what,
 		    WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it lived");
 }
 
@@ -341,7 +342,7 @@ one_death(void)
 	int n = 0;
 
 #define TRY(what, expr, ...)
-#define DIES(what, expr, sig) if (n++ == round_of) { expr; return; }
+#define DIES(what, expr, sig, other) if (n++ == round_of) { expr; return; }
 #include "perimeter.def"
 	(void)n;
 }
@@ -355,7 +356,7 @@ main(void)
 	int got_;								\
 	errno = 0; rc_ = (long)(expr); got_ = errno;				\
 	judge(what, rc_, got_, (const int []){ __VA_ARGS__, 0 }); }
-#define DIES(what, expr, sig) dies(what, one_death, sig); round_of++;
+#define DIES(what, expr, sig, other) dies(what, one_death, sig, other); round_of++;
 #include "perimeter.def"
 	printf("%d passed, %d failed, 0 skipped\n", passed, failed);
 	return failed == 0 ? 0 : 1;
