@@ -23,7 +23,10 @@
 
 #include "sandbox/changes_work.h"
 
-enum { COPY_BYTES = 128 << 10 };
+enum {
+	COPY_BYTES	= 128 << 10,
+	SYNC_EACH_MAX	= 1000	/* entries that are synced one by one */
+};
 
 static void
 name_staging(struct work *w)
@@ -260,16 +263,29 @@ sync_name(int dirfd, const char *name, int flags, struct err *e)
 	return 0;
 }
 
+static int
+sync_all(int dirfd, struct err *e)
+{
+	AUTO(fd) int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || syncfs(fd) != 0)
+		return err_set(e, ERR_SYS, "sync");
+	return 0;
+}
+
 /*
- * All that was staged and kept, to the disk.  Each by its name: the first one
- * makes the file system commit what it has, and the others are then nearly
- * free, where syncfs(2) would wait for everybody's data.
+ * All that was staged and kept, to the disk.  Some are synced by name: the
+ * first makes the file system commit what it has, the others then cost little,
+ * and syncfs(2) would wait for everybody's data.  For many that is cheaper.
  */
 static int
 sync_staged(struct work *w, struct err *e)
 {
 	char name[WORK_NAME_MAX];
 
+	if (w->todo > SYNC_EACH_MAX)
+		return sync_all(w->staging_fd, e) ||
+		    sync_all(w->a->undo_dirfd, e) ? -1 : 0;
 	for (size_t i = 0; i < w->a->m->n; i++) {
 		const struct change_side *from = work_from(w, i);
 
@@ -323,6 +339,8 @@ work_sync(struct work *w, struct err *e)
 	struct str last = { NULL, 0 }, dir;
 	AUTO(fd) int fd = -1;
 
+	if (w->todo > SYNC_EACH_MAX)
+		return sync_all(w->a->lower_dirfd, e);
 	for (size_t i = 0; i < m->n; i++) {
 		dir = path_parent(m->v[i].path);
 		if (w->entry[i].state == ENTRY_OUT ||
