@@ -44,6 +44,7 @@ journal_blob_put(struct journal_txn *t, struct bytes data, uint8_t digest[32],
 		t->broken = 1;
 		return -1;
 	}
+	t->own = 1;
 	memcpy(digest, sum, sizeof(sum));
 	return 0;
 }

@@ -248,8 +248,6 @@ journal_commit(struct journal_txn **tp, struct committed ***out, size_t *n,
 		}
 	}
 	explicit_bzero(&h, sizeof(h));
-	if (db_full(j->db))
-		j->room = 0;
 	if (bad) {
 		proofs_free(proofs, made);
 		return -1;

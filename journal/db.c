@@ -210,6 +210,7 @@ db_number(struct db *d, const char *sql, int64_t *v, struct err *e)
 int
 db_begin(struct db *d, struct err *e)
 {
+	d->last = SQLITE_OK;
 	return db_run(d, SLOT_BEGIN, NOVALS, e);
 }
 

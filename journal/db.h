@@ -113,9 +113,9 @@ int db_schema_digest(struct db *d, uint8_t out[32], struct err *e) MUST_CHECK;
 /* db_broken(d): 1 once reading or writing has failed: from then on the page
  * cache may show what is not on disk; only db_close() is left. */
 int db_broken(const struct db *d);
-/* db_full(d): 1 if the last error was for want of space. */
+/* db_full(d): 1 if something since db_begin() failed for want of space. */
 int db_full(const struct db *d);
-/* db_damaged(d): 1 if the last error was that the file is not a database. */
+/* db_damaged(d): 1 if the last failure was that the file is no database. */
 int db_damaged(const struct db *d);
 
 #endif

@@ -128,5 +128,6 @@ journal_close(struct journal *j)
 	buf_done(&j->txn.bytes);
 	free(j->txn.entry);
 	explicit_bzero(&j->head, sizeof(j->head));
+	explicit_bzero(j->salt, sizeof(j->salt));
 	free(j);
 }

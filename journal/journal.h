@@ -108,7 +108,8 @@ uint64_t journal_appended(const struct journal_txn *t);	/* in this transaction *
 /*
  * journal_commit(t, proofs, n, e): make it durable; takes *${t} whatever
  * happens.  *${proofs} is an array of *${n} proofs, one an appended record
- * without the footer, in order; the caller frees each and the array.
+ * without the footer, in order; the caller frees each and the array.  Without
+ * a record or a blob there is nothing to commit, and nothing is written.
  * JOURNAL: nothing of it is there.  UNKNOWN: nobody knows; the journal is
  * poisoned.
  */

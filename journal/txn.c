@@ -93,6 +93,8 @@ journal_rollback(struct journal_txn *t)
 		return;
 	/* SQLite may have rolled back already; either way it is over. */
 	db_rollback(t->j->db);
+	if (db_full(t->j->db))
+		t->j->room = 0;
 	t->j->in_txn = 0;
 }
 

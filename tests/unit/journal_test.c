@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* The journal on a real directory: append, commit, read, prove, refuse. */
+#include <sys/resource.h>
+
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -757,6 +760,63 @@ each_commit_is_signed_and_chained(void **state)
 	}
 }
 
+/*
+ * A write that fails with anything but a full disk: nobody knows, nothing is
+ * acknowledged, nothing more is written, and the next start tells.
+ */
+static void
+a_commit_that_nobody_knows_of_ends_this_journal(void **state)
+{
+	struct home *h = *state;
+	struct rlimit all, none;
+	struct journal_txn *t;
+	struct id before, lost;
+	struct err e;
+	uint64_t size;
+
+	write_one(h, &before);
+	size = journal_size(h->j);
+	id_random(&lost);
+	must(journal_begin(h->j, &t, &e));
+	must(home_expose(t, &lost, NULL, &e));
+	assert_int_equal(0, getrlimit(RLIMIT_FSIZE, &all));
+	assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+	none = all;
+	none.rlim_cur = 4096;		/* of the log: EFBIG, not ENOSPC */
+	assert_int_equal(0, setrlimit(RLIMIT_FSIZE, &none));
+	assert_int_equal(-1, home_commit(t, &e));
+	assert_int_equal(0, setrlimit(RLIMIT_FSIZE, &all));
+	assert_int_equal(e.code, ERR_UNKNOWN);
+	assert_true(journal_poisoned(h->j));
+	assert_int_equal(journal_size(h->j), size);
+	assert_int_equal(-1, journal_begin(h->j, &t, &e));
+	assert_int_equal(e.code, ERR_UNKNOWN);
+
+	must(home_open(h, &e));
+	assert_int_equal(h->verdict, VERDICT_CLEAN);
+	assert_int_equal(journal_size(h->j), size);
+	assert_int_equal(state_of(h, MACHINE_EXPOSURE, &lost), 0);
+	write_one(h, &lost);
+}
+
+static void
+a_blob_alone_is_a_commit(void **state)
+{
+	AUTO(buf) struct buf back;
+	struct home *h = *state;
+	struct journal_txn *t;
+	struct err e;
+	uint8_t digest[32];
+
+	buf_init(&back, 64);
+	must(journal_begin(h->j, &t, &e));
+	must(journal_blob_put(t, bytes_of("text", 4), digest, &e));
+	must(home_commit(t, &e));
+	must(home_open(h, &e));
+	must(journal_blob_get(h->j, digest, &back, &e));
+	assert_int_equal(back.n, 4);
+}
+
 static void
 a_second_owner_is_locked_out(void **state)
 {
@@ -826,6 +886,8 @@ main(void)
 		T(receipts_verify_at_every_size_of_the_tree),
 		T(a_checkpoint_bears_both_signatures),
 		T(each_commit_is_signed_and_chained),
+		T(a_commit_that_nobody_knows_of_ends_this_journal),
+		T(a_blob_alone_is_a_commit),
 		T(a_second_owner_is_locked_out),
 		T(a_copy_can_be_read_without_keys_and_is_not_written),
 	};
