@@ -19,7 +19,7 @@
 
 enum {
 	ROOM_PAGES = 256,		/* what removals may count on */
-	ROOM_FILL = 768,		/* what a top-up leaves */
+	ROOM_FILL = DB_WAL_FRAMES,	/* what a top-up leaves: the log in one go */
 	ROOM_IDLE = 512,		/* less than this is topped up when idle */
 	ROOM_RETRY_US = 1000000
 };
@@ -70,7 +70,8 @@ top_up(struct journal *j, struct err *e)
 {
 	int64_t wal;
 
-	if (db_reserve(j->db, ROOM_FILL + 32, e) ||
+	if ((db_wal_frames(j->db) > 0 && db_checkpoint(j->db, e)) ||
+	    db_reserve(j->db, ROOM_FILL + 32, e) ||
 	    once(j, SQL_ROOM_EMPTY, NOVALS, e))
 		return -1;
 	do {
