@@ -43,9 +43,6 @@ check_field(const struct tlv *f, struct err *e)
 	    !utf8_valid((struct str){ (const char *)f->v.p, f->v.n }))
 		return err_say(e, ERR_FORMAT,
 		    "field %s of a record is not UTF-8", info->name);
-	if (info->type == FT_LIST && f->v.n != 0 && f->v.p[f->v.n - 1] != 0)
-		return err_say(e, ERR_FORMAT,
-		    "field %s of a record does not end with NUL", info->name);
 	return 0;
 }
 
@@ -242,7 +239,7 @@ record_u64(const struct record *r, int tag, uint64_t *v)
 	const struct field_info *info = field_info(tag);
 	struct cur c = cur_of(record_field(r, tag));
 
-	if (c.p == NULL || info == NULL || info->type != FT_U64 || info->sealed)
+	if (c.p == NULL || info == NULL || info->type != FT_U64)
 		return -1;
 	*v = cur_u64(&c);
 	return 0;

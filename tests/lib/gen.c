@@ -44,11 +44,8 @@ gen_value(struct gen *g, int tag, struct buf *b)
 	}
 	if (info->type == FT_BYTES)
 		return;
-	for (uint64_t k = gen_below(g, 4); k > 0; k--) {
+	for (uint64_t k = gen_below(g, 4); k > 0; k--)
 		buf_put_str(b, words[gen_below(g, 6)]);
-		if (info->type == FT_LIST)
-			buf_put_u8(b, 0);
-	}
 }
 
 static void

@@ -68,6 +68,8 @@ the_golden_record_reads_as_it_was_written(void **state)
 	assert_int_equal(1000, v);
 	assert_int_equal(-1, record_u64(&r, FIELD_REASON, &v));
 	assert_int_equal(-1, record_u64(&r, FIELD_COUNT, &v));
+	assert_int_equal(-1, record_u64(&r, FIELD_NONCE, &v));
+	assert_int_equal(-1, record_u64(&r, FIELD_END, &v));
 	assert_int_equal(0x5a, record_field(&r, FIELD_NONCE).p[31]);
 	assert_null(record_field(&r, FIELD_COUNT).p);
 	tree_leaf(BYTES(b), &leaf);
@@ -175,6 +177,11 @@ the_largest_record_survives_and_one_byte_more_does_not(void **state)
 	assert_round_trip(&r);
 	r.field[0].v.n++;
 	buf_init(&b, 2 * RECORD_MAX);
+	assert_int_equal(-1, record_encode(&r, &b, &e));
+	assert_int_equal(ERR_TOOBIG, e.code);
+	assert_int_equal(0, b.n);
+	/* Nor one whose length wraps. */
+	r.field[0].v.n = SIZE_MAX - RECORD_HEADER - 5;
 	assert_int_equal(-1, record_encode(&r, &b, &e));
 	assert_int_equal(ERR_TOOBIG, e.code);
 	assert_int_equal(0, b.n);
@@ -468,6 +475,11 @@ the_table_is_ascending_and_names_are_unique(void **state)
 		assert_true(i == 0 || rows[i].tag > rows[i - 1].tag);
 		assert_string_equal(rows[i].name, field_info(rows[i].tag)->name);
 		assert_true(field_info(rows[i].tag)->doc[0] != '\0');
+		/* What a record holds of it is checked as a digest. */
+		assert_true(field_info(rows[i].tag)->type != FT_LIST ||
+		    field_info(rows[i].tag)->sealed);
+		assert_true(field_info(rows[i].tag)->type != FT_U64 ||
+		    !field_info(rows[i].tag)->sealed);
 		for (size_t k = 0; k < i; k++)
 			assert_string_not_equal(rows[i].name, rows[k].name);
 	}
@@ -532,7 +544,7 @@ wrong_setters_fail_and_it_sticks(void **state)
 	struct err e;
 
 	(void)state;
-	for (int k = 0; k < 8; k++) {
+	for (int k = 0; k < 9; k++) {
 		AUTO(fields) struct fields f;
 
 		fields_init(&f);
@@ -557,10 +569,48 @@ wrong_setters_fail_and_it_sticks(void **state)
 			fields_text(&f, FIELD_PLAN, (struct str){ big,
 			    sizeof(big) });
 		}
+		if (k == 8)
+			fields_bytes(&f, FIELD_END, bytes_of(h, 32));
 		fields_u64(&f, FIELD_OWNER_UID, 1);
 		assert_int_equal(-1, fields_ok(&f, &e));
 		assert_int_equal(k == 7 ? ERR_TOOBIG : ERR_BUG, e.code);
 	}
+}
+
+static void
+more_fields_than_a_record_holds_are_refused(void **state)
+{
+	AUTO(fields) struct fields f;
+	AUTO(buf) struct buf b;
+	struct gen g = { 5 };
+	int set = 0;
+	struct err e;
+
+	(void)state;
+	fields_init(&f);
+	buf_init(&b, RECORD_MAX);
+	for (int tag = 1; tag < FIELD_END; tag++) {
+		const struct field_info *info = field_info(tag);
+
+		if (info == NULL || info->type == FT_LIST)
+			continue;
+		buf_reset(&b);
+		gen_bytes(&g, buf_room(&b, 64), 64);
+		if (info->type == FT_U64)
+			fields_u64(&f, tag, 1);
+		else if (info->type == FT_TEXT)
+			fields_text(&f, tag, STR("x"));
+		else
+			fields_bytes(&f, tag, bytes_of(b.p,
+			    info->type == FT_BYTES ? 5 :
+			    field_type_size(info->type)));
+		if (++set == RECORD_FIELDS_MAX)
+			assert_int_equal(0, fields_ok(&f, &e));
+	}
+	assert_true(set > RECORD_FIELDS_MAX);
+	assert_int_equal(-1, fields_ok(&f, &e));
+	assert_int_equal(ERR_TOOBIG, e.code);
+	assert_int_equal(RECORD_FIELDS_MAX, f.n);
 }
 
 static void
@@ -602,6 +652,7 @@ main(void)
 		cmocka_unit_test(fields_are_kept_ascending),
 		cmocka_unit_test(text_that_is_not_utf8_is_escaped),
 		cmocka_unit_test(wrong_setters_fail_and_it_sticks),
+		cmocka_unit_test(more_fields_than_a_record_holds_are_refused),
 		cmocka_unit_test(a_sealed_digest_is_that_of_the_formats),
 	};
 

@@ -133,6 +133,7 @@ a_line_that_is_no_signature_is_refused(void **state)
 		"\xe2\x80\x94 a b AAAAAAA=\n", "- a AAAAAAA=\n",
 		"\xe2\x80\x94\xc2\xa0 AAAAAAA=\n", "\xe2\x80\x94 \xff AAAAAAA=\n",
 		" \xe2\x80\x94 a AAAAAAA=\n", "\xe2\x80\x94 a AAAAAAA=\r\n",
+		"\xe2\x80\x94 a\x7f AAAAAAA=\n", "\xe2\x80\x94 a\tb AAAAAAA=\n",
 	};
 	struct who peter = who(peter_key);
 	char s[300];
@@ -193,7 +194,7 @@ a_public_key_that_is_not_one_is_refused(void **state)
 		"+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
 		"PeterNeumann+c74f20a4+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
 		"PeterNeumann+C74F20A3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
-		"PeterNeumann+c74f20a3+AhpC2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
+		"PeterNeumann+c74f20a3+Ahpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
 		"PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TWAAAA",
 		"PeterNeumanm+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
 		"Peter Neumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
@@ -327,6 +328,9 @@ a_signature_is_for_one_label_and_one_message(void **state)
 	assert_int_equal(0, sig_check(LABEL_GENESIS, bytes_of(big, RECORD_MAX),
 	    sig, pub, &e));
 	assert_int_equal(-1, sig_check(LABEL_GENESIS, BYTES(big), sig, pub, &e));
+	assert_int_equal(ERR_TOOBIG, e.code);
+	assert_int_equal(-1, sig_check("a label of more than thirty-one bytes",
+	    BYTES(msg), sig, pub, &e));
 	assert_int_equal(ERR_TOOBIG, e.code);
 }
 
