@@ -276,14 +276,14 @@ assert_not_valid(const struct forge *f, const char *path, size_t at)
 	}
 }
 
-/* Long files by steps, unless GLOVE_SWEEP is set: then at every byte. */
+/* Long files by steps, unless GLOVE_LONG is set: then at every byte. */
 static void
 each_changed_byte_of_each_file_is_found(void **state)
 {
 	AUTO(buf) struct buf b;
 	struct export_result n;
 	struct forge f;
-	const int every = getenv("GLOVE_SWEEP") != NULL;
+	const int every = getenv("GLOVE_LONG") != NULL;
 
 	(void)state;
 	forge_story(&f, 1);

@@ -287,12 +287,12 @@ assert_honest(const struct place *p, const char *what, int64_t at)
 	}
 }
 
-/* At every n-th boundary and a byte to either side; with GLOVE_SWEEP, at all. */
+/* At every n-th boundary and a byte to either side; with GLOVE_LONG, at all. */
 static void
 cut_everywhere(const struct place *p, const char *path, int64_t size,
     int64_t nth)
 {
-	const int64_t step = getenv("GLOVE_SWEEP") != NULL ? size : size * nth;
+	const int64_t step = getenv("GLOVE_LONG") != NULL ? size : size * nth;
 	AUTO(buf) struct buf b;
 
 	save(path, &b);
