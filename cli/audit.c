@@ -67,9 +67,9 @@ audit_key_arg(struct audit *a, const char *arg, struct err *e)
 	AUTO(buf) struct buf b;
 	struct str rest, line;
 
+	buf_init(&b, KEYS_TEXT_MAX);
 	if (arg[0] != '@')
 		return audit_key(a, str_of(arg), TRUST_PINNED, e);
-	buf_init(&b, KEYS_TEXT_MAX);
 	if (load(arg + 1, &b, e))
 		return -1;
 	rest = (struct str){ (const char *)b.p, b.n };
@@ -198,12 +198,12 @@ audit_say(struct out *o, int json, const struct report *r,
 	AUTO(json) struct json *j = NULL;
 	AUTO(buf) struct buf b;
 
+	buf_init(&b, 64 << 10);
 	if (json) {
 		j = report_json(r, subject, us);
 		out_json(o, j);
 		return;
 	}
-	buf_init(&b, 64 << 10);
 	report_put(&b, r, subject, us);
 	if (buf_cstr(&b) != NULL)
 		out_put(o, buf_cstr(&b));

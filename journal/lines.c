@@ -61,8 +61,8 @@ lines_next(struct lines *l, struct str *line, struct err *e)
 	size_t seen = 0, got;
 
 	for (;;) {
-		const uint8_t *from = l->b.p + l->at, *lf = NULL;
 		size_t n = l->b.n - l->at;
+		const uint8_t *from = n == 0 ? NULL : l->b.p + l->at, *lf = NULL;
 
 		if (n != seen)
 			lf = memchr(from + seen, '\n', n - seen);

@@ -98,6 +98,7 @@ sealed_line_parse(struct str line, struct buf *value, struct sealed_row *out,
 	struct str salt, text;
 	int64_t index, tag;
 
+	buf_init(&again, SIZE_MAX / 2);
 	buf_reset(value);
 	if (json_parse(line, &o, e) ||
 	    json_get_int(o, "index", 0, INT64_MAX, &index, e) ||
@@ -109,7 +110,6 @@ sealed_line_parse(struct str line, struct buf *value, struct sealed_row *out,
 	s.index = (uint64_t)index;
 	s.tag = (int)tag;
 	s.value = buf_bytes(value);
-	buf_init(&again, SIZE_MAX / 2);
 	sealed_line_put(&again, &s);
 	if (buf_ok(&again, "sealed.jsonl", e))
 		return -1;

@@ -242,7 +242,8 @@ state_end(struct verify *v)
 	states_compare(v);
 	if (s->refused != 0)
 		(void)snprintf(refused, sizeof(refused), ", %" PRIu64
-		    " refused attempts that moved nothing", s->refused);
+		    " refused attempt%s that moved nothing", s->refused,
+		    s->refused == 1 ? "" : "s");
 	check_pass(v, CHECK_MACHINE, "%" PRIu64
 	    " transitions allowed by the tables%s; %s", s->edges, refused,
 	    s->compared ? "derived state equals stored state" :
@@ -250,8 +251,9 @@ state_end(struct verify *v)
 	if (l->linked == 0)
 		check_skip(v, CHECK_LINKS, "no record names another");
 	else
-		check_pass(v, CHECK_LINKS, "%" PRIu64 " linked records and %" PRIu64
-		    " causes name each other rightly", l->linked, l->causes);
+		check_pass(v, CHECK_LINKS, "%" PRIu64 " records, each names"
+		    " the one it belongs to; %" PRIu64 " by cause", l->linked,
+		    l->causes);
 }
 
 static void
@@ -302,11 +304,11 @@ files(struct verify *v)
 	AUTO(buf) struct buf b;
 	struct err e;
 
+	buf_init(&b, SIZE_MAX / 2);
 	if (v->src->ops->finish == NULL) {
 		check_skip(v, CHECK_FILES, "there are none beside the records");
 		return;
 	}
-	buf_init(&b, SIZE_MAX / 2);
 	keys_put(&b, &v->keys, v->install);
 	if (buf_ok(&b, "keys", &e) || v->src->ops->finish(v->src->ctx,
 	    (struct str){ (const char *)b.p, b.n }, &e))

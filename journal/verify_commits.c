@@ -83,9 +83,9 @@ check_signature(struct verify *v)
 	AUTO(buf) struct buf b;
 	struct err e;
 
+	buf_init(&b, 512);
 	if (!c->have_row || c->signer == SIZE_MAX || c->checked)
 		return;
-	buf_init(&b, 512);
 	text_of(v, &c->row, &b);
 	c->checked = 1;
 	c->nchecked++;
@@ -104,9 +104,9 @@ check_mac(struct verify *v, const struct record *r)
 	uint8_t mac[MAC_BYTES];
 	uint64_t no = number(v, r, FIELD_MAC_NO);
 
+	buf_init(&b, 512);
 	if (v->o->mac_key == NULL || !c->have_row)
 		return;
-	buf_init(&b, 512);
 	text_of(v, &c->row, &b);
 	commit_mac(c->mac_key, (struct str){ (const char *)b.p, b.n },
 	    c->row.sig, mac);

@@ -264,7 +264,7 @@ extras_end(struct verify *v)
 		check_skip(v, CHECK_BLOBS, "none came with it");
 	else
 		check_pass(v, CHECK_BLOBS,
-		    "%zu stored objects are those that the records name",
+		    "%zu of %zu are what the records name", x->nblobs,
 		    x->nblobs);
 }
 

@@ -24,10 +24,10 @@ LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	struct sealed_row s;
 	struct err e;
 
-	if (n == 0 || memchr(p, '\n', n) != NULL)
-		return 0;
 	buf_init(&value, 1 << 20);
 	buf_init(&again, 4 << 20);
+	if (n == 0 || memchr(p, '\n', n) != NULL)
+		return 0;
 	if (commit_line_parse(line, &c, &e) == 0) {
 		commit_line_put(&again, &c);
 		same(line, &again);
