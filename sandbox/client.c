@@ -27,8 +27,8 @@ client_wants(struct supervisor *s, const struct client *c)
 
 	if (c->out.n > 0)
 		ev |= POLLOUT;
-	/* What the job does not read yet stays in the client's socket. */
-	if (!c->leaving && (f == NULL ||
+	/* What its job cannot take yet stays in the client's socket. */
+	if (!c->leaving && !c->waiting && (f == NULL ||
 	    f->input.n + ATTACH_DATA_MAX <= INPUT_MAX))
 		ev |= POLLIN;
 	return ev;
@@ -289,7 +289,9 @@ on_exec(struct supervisor *s, struct client *c, struct cur *in, int *fd,
 	cmd.job = ++s->next_job;
 	if (box_spawn(&s->box, &cmd, e))
 		return -1;
-	c->job = cmd.job;	/* it joins when the job has started */
+	/* It joins when the job has started. */
+	c->job = cmd.job;
+	c->waiting = 1;
 	return 0;
 }
 

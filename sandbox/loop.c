@@ -41,6 +41,7 @@ job_started(struct supervisor *s, const struct init_msg *m, const int *fds,
 
 	if (c != NULL && f != NULL) {
 		c->joined = 1;
+		c->waiting = 0;
 		client_say(c, ATTACH_WELCOME, bytes_of(&terminal, 1));
 		return;
 	}

@@ -41,6 +41,7 @@ struct flow {
 struct client {
 	int		 fd;		/* -1: free */
 	int		 joined;	/* sees ${job} */
+	int		 waiting;	/* for ${job} to start */
 	int		 first;		/* the one that `glove run` is */
 	int		 read_only;
 	int		 leaving;	/* close when everything is sent */

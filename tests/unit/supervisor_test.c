@@ -131,7 +131,7 @@ receipt(struct world *w, int event, const uint8_t *nonce, struct buf *out)
 
 /* ---- a world -------------------------------------------------------------- */
 
-static void
+static void __attribute__((format(printf, 1, 2)))
 run(const char *fmt, ...)
 {
 	char cmd[512];
@@ -714,7 +714,7 @@ a_second_command_runs_in_the_same_sandbox(void **state)
 	struct world *w = *state;
 	AUTO(buf) struct buf b, rc;
 	struct channel_msg m;
-	uint8_t ask = ATTACH_ASK, nonce[33], last[8];
+	uint8_t ask = ATTACH_ASK, eof = ATTACH_EOF, nonce[33], last[8];
 	char out[256];
 	int s;
 
@@ -733,10 +733,11 @@ a_second_command_runs_in_the_same_sandbox(void **state)
 	buf_put_u32(&b, (uint32_t)rc.n);
 	buf_put(&b, rc.p, rc.n);
 	buf_put_u32(&b, 3);
-	buf_put(&b, "/bin/sh\0-c\0touch second; echo $X; exit 3", 41);
+	buf_put(&b, "/bin/sh\0-c\0touch second; cat; echo $X; exit 3", 46);
 	buf_put_u32(&b, 1);
 	buf_put(&b, "X=why", 6);
 	tell(s, b.p, b.n);
+	tell(s, &eof, 1);	/* before it has started */
 	(void)listen_to(s, out, sizeof(out), last);
 	assert_string_equal(out, "why\n");
 	assert_int_equal(last[0], ATTACH_EXIT);
