@@ -126,7 +126,7 @@ struct changes_diff_options {
 };
 
 struct changes_sum {
-	int64_t		files;		/* changed; directories not counted */
+	int64_t		files;		/* changed; not directories, nor refused */
 	int64_t		added;		/* lines of text */
 	int64_t		removed;
 	int64_t		binary;		/* files that are not text */
@@ -177,7 +177,8 @@ auto_changes_result(struct changes_result *r)
 struct changes_apply {
 	int		 upper_dirfd;	/* not used by changes_undo() */
 	int		 lower_dirfd;	/* the host directory */
-	int		 undo_dirfd;	/* 0700, of this change alone */
+	int		 undo_dirfd;	/* 0700, of this change alone; a dry run
+					 * may do without: -1 */
 	const struct manifest *m;
 	struct change_paths paths;
 	int		 dry_run;	/* look only; ${proof} may be NULL */

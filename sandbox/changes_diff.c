@@ -185,6 +185,10 @@ put_stat(struct sink *s, const struct stat_row *row, size_t n)
 
 		sink_puts(s, " ");
 		put_padded(s, row[i].c, names);
+		if (change_refused(row[i].c)) {
+			sink_puts(s, " | left out\n");
+			continue;
+		}
 		if (t->binary || t->stale) {
 			sink_putf(s, " | %*s\n", digits,
 			    t->stale ? "stale" : "Bin");
@@ -216,7 +220,8 @@ static void
 add_up(struct changes_sum *sum, const struct change *c,
     const struct text_count *t)
 {
-	sum->files += c->kind != CHANGE_KIND_KEEP && !only_dirs(c);
+	sum->files += c->kind != CHANGE_KIND_KEEP && !only_dirs(c) &&
+	    !change_refused(c);
 	sum->added += t->added;
 	sum->removed += t->removed;
 	sum->binary += t->binary;
@@ -254,6 +259,7 @@ diff_all(struct sink *s, int upper, int lower, const struct manifest *m,
 		if (form == CHANGES_PATCH)
 			put_remarks(s, m, c);
 		if (form != CHANGES_NAMES && has_text(c) &&
+		    (form == CHANGES_PATCH || !change_refused(c)) &&
 		    patch_file(s, upper, lower, c, &t, e)) {
 			(void)err_wrap(e, "%.200s", c->path.p);
 			return -1;

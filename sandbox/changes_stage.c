@@ -45,6 +45,8 @@ plan_load(struct work *w, struct err *e)
 	AUTO(buf) struct buf b;
 
 	buf_init(&b, head + n + 1);
+	if (w->a->undo_dirfd < 0 && w->a->dry_run)
+		return 0;
 	if (fd_file(w->a->undo_dirfd, "plan", &b, e)) {
 		if (e->sys != ENOENT)
 			return err_wrap(e, "the undo directory");

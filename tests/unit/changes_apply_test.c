@@ -306,6 +306,8 @@ a_dry_run_only_looks(void **state)
 	done_open(&d, HOST, SESSION);
 	d.a.dry_run = 1;
 	assert_int_equal(0, apply(&d));
+	d.a.undo_dirfd = -1;
+	assert_int_equal(0, apply(&d));
 	assert_int_equal(d.m->n, d.r.done);
 	assert_int_equal(CHANGES_UNTOUCHED, d.r.outcome);
 	host_is(&d, "orig");

@@ -221,19 +221,22 @@ stat_and_names_are_short(void **state)
 	assert_int_equal(0, mkdirat(s.upper, "d", 0755));
 	put(s.upper, "d/e", "1\n", 2);
 	assert_int_equal(0, mkdirat(s.upper, "f", 0755));
+	assert_int_equal(0, mkfifoat(s.upper, "p", 0644));
 	diff(&s, o, &b, &sum);
 	assert_string_equal(
 	    " a   |   3 ++-\n"
 	    " b   | Bin\n"
 	    " d/e |   1 +\n"
+	    " p   | left out\n"
 	    " 3 files changed, 3 insertions(+), 1 deletion(-)\n", buf_cstr(&b));
 	assert_int_equal(3, sum.added);
 	assert_int_equal(1, sum.removed);
+	assert_int_equal(1, sum.refused);
 
 	buf_reset(&b);
 	o.form = CHANGES_NAMES;
 	diff(&s, o, &b, NULL);
-	assert_string_equal("a\nb\nd/e\nf/\n", buf_cstr(&b));
+	assert_string_equal("a\nb\nd/e\nf/\np\n", buf_cstr(&b));
 
 	buf_reset(&b);
 	o.paths = (struct change_paths){ (struct str[]){ STR("d") }, 1 };
