@@ -4,6 +4,7 @@
 #include <sys/un.h>
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/log.h"
 
 #include "cli/world_int.h"
+#include "sandbox/changes.h"
 
 enum { PATH_ROOM = PATH_BYTES_MAX + 1, BACKLOG = 16, STOP_SLACK_US = 10000000 };
 
@@ -178,14 +180,72 @@ order_stop(struct world *w, const struct order *o, int worker,
 	return channel_send(rt->channel, &m, e);
 }
 
+/*
+ * What a session leaves that changed nothing: empty layers.  One that was lost
+ * keeps what it wrote; the directory goes if it is empty.
+ */
+static void
+forget_session(struct world *w, const struct id *session, int lost)
+{
+	static const char *const layers[] = { "work", "upper" };
+	AUTO(fd) int dir = -1;
+	char path[PATH_ROOM];
+	struct err e;
+
+	session_dir(w, session, path, sizeof(path));
+	if (fd_openat2(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0,
+	    RESOLVE_NO_SYMLINKS, &dir, &e))
+		return;
+	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++)
+		if (!lost && changes_discard(dir, layers[i], &e))
+			log_event(LOG_LEVEL_WARN, "left_behind", "err=%s: %s",
+			    err_name(e.code), e.msg);
+	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++)
+		(void)unlinkat(dir, layers[i], AT_REMOVEDIR);
+	(void)unlinkat(dir, "outcome", 0);
+	(void)rmdir(path);
+}
+
+static void
+session_over(struct world *w, const struct committed *c)
+{
+	const struct record *r = committed_record(c);
+	uint64_t cause = CAUSE_LOST;
+
+	if (record_field(r, FIELD_CHANGE_ID).n > 0)
+		return;
+	(void)record_u64(r, FIELD_END_CAUSE, &cause);
+	forget_session(w, &r->subject, cause == CAUSE_LOST);
+}
+
+/* The directories of a job, if it has emptied them. */
+static void
+job_over(struct world *w, const struct id *change, const struct id *session)
+{
+	char path[PATH_ROOM], text[ID_TEXT_MAX];
+
+	(void)snprintf(path, sizeof(path), "%s/undo/%s", w->home,
+	    id_str(ID_CHANGE, change, text));
+	(void)rmdir(path);
+	session_dir(w, session, path, sizeof(path));
+	(void)rmdir(path);
+}
+
 static int
-order_done(struct world *w, const struct order *o)
+order_done(struct world *w, const struct committed *c, const struct order *o)
 {
 	struct runtime *rt = runtime_find(w, o->worker,
 	    o->worker ? &o->change : &o->session);
+	struct id session = o->session;
 
-	if (rt != NULL)
+	if (rt != NULL) {
+		session = rt->session;
 		runtime_ended(rt);
+	}
+	if (!o->worker)
+		session_over(w, c);
+	else if (rt != NULL)
+		job_over(w, &o->change, &session);
 	return 0;
 }
 
@@ -230,6 +290,7 @@ order_work(struct world *w, const struct order *o, enum launch_kind kind,
 	l.paths = o->paths;
 	if ((rt = runtime_new(w, 1, &o->change, e)) == NULL)
 		return -1;
+	rt->session = o->session;
 	if (runtime_start(w, &l, -1, rt, e)) {
 		runtime_free(rt);
 		return -1;
@@ -240,7 +301,8 @@ order_work(struct world *w, const struct order *o, enum launch_kind kind,
 /* ---- the door ------------------------------------------------------------ */
 
 static int
-dispatch(struct world *w, const struct order *o, struct err *e)
+dispatch(struct world *w, const struct committed *c, const struct order *o,
+    struct err *e)
 {
 	switch (o->kind) {
 	case ORDER_BUILD:
@@ -260,7 +322,7 @@ dispatch(struct world *w, const struct order *o, struct err *e)
 	case ORDER_CLEAN:
 		return order_work(w, o, LAUNCH_CLEAN, e);
 	case ORDER_DONE:
-		return order_done(w, o);
+		return order_done(w, c, o);
 	case ORDER_NONE:
 		break;
 	}
@@ -270,7 +332,7 @@ dispatch(struct world *w, const struct order *o, struct err *e)
 static int
 run(void *cookie, const struct committed *c, const struct order *o, struct err *e)
 {
-	if (dispatch(cookie, o, e) == 0)
+	if (dispatch(cookie, c, o, e) == 0)
 		return 0;
 	log_event(LOG_LEVEL_WARN, "order_failed", "record=%llu kind=%d err=%s: %s",
 	    (unsigned long long)committed_index(c), (int)o->kind,

@@ -14,6 +14,7 @@ struct runtime {
 	struct world	*w;
 	int		 worker;	/* a job on a change, not a session */
 	struct id	 subject;	/* session, or change of a worker */
+	struct id	 session;	/* of a worker: whose work it is */
 	int		 channel;	/* -1: it is gone */
 	sd_event_source	*source;
 	struct proc	 supervisor;
