@@ -157,7 +157,10 @@ is_ready(struct engine *en, struct ask *a)
 		a->err = f->err;
 		return 1;
 	}
-	return !a->waits || settled(en, a->machine, &a->subject);
+	if (!a->waits)
+		return 1;
+	return a->finish == finish_start ? is_started(en, &a->subject) :
+	    settled(en, a->machine, &a->subject);
 }
 
 static void
@@ -175,6 +178,8 @@ answer_all(struct engine *en)
 			answer(en, a);
 			continue;
 		}
+		/* The environment of an agent is kept no longer than needed. */
+		start_free(TAKE(a->start));
 		a->next = en->waits;
 		en->waits = a;
 	}
@@ -265,7 +270,7 @@ publish(struct engine *en, struct committed **proofs, size_t n, struct err *e)
 		    machine_final(MACHINE_SESSION, r->to))
 			forget_token(en, &r->subject);
 	}
-	for (struct ask *a = en->asks; a != NULL; a = a->next) {
+	for (const struct ask *a = en->asks; a != NULL; a = a->next) {
 		if (a->start == NULL || a->err.code != ERR_OK)
 			continue;
 		if ((t = list_add(&en->tokens, e)) == NULL)

@@ -382,9 +382,29 @@ handle_session_start(struct engine *en, struct ask *a, struct err *e)
 	a->index = index;
 	a->machine = MACHINE_SESSION;
 	a->subject = s->session;
+	/* Who leaves at once hears whether it runs; who stays sees it. */
+	a->waits = s->detach;
 	a->start = TAKE(s);
 	a->finish = finish_start;
 	return 0;
+}
+
+/* Why it could not be built, in the words of who tried. */
+static int
+not_built(struct engine *en, const struct subject *s, struct err *e)
+{
+	AUTO(buf) struct buf record, text;
+	uint64_t index;
+	char id[ID_TEXT_MAX];
+
+	buf_init(&record, RECORD_MAX);
+	buf_init(&text, FIELDS_BYTES_MAX);
+	(void)id_str(ID_SESSION, &s->id, id);
+	if (fact_record(en, s, SESSION_EV_ended, &index, &record, e) ||
+	    fact_text(en, index, FIELD_REASON, &text, e))
+		return err_say(e, ERR_SANDBOX, "%s could not be built", id);
+	return err_say(e, ERR_SANDBOX, "%s could not be built: %s", id,
+	    (const char *)text.p);
 }
 
 int
@@ -399,6 +419,9 @@ finish_start(struct engine *en, struct ask *a, struct err *e)
 	a->result = o;
 	if (journal_subject(en->j, MACHINE_SESSION, &a->subject, &s, e))
 		return -1;
+	if (a->waits && s.state == SESSION_ENDED &&
+	    fact_int(&s, SESSION_FACT_cause, 0) == CAUSE_FAILED)
+		return not_built(en, &s, e);
 	engine_attach_path(en, &a->subject, path, sizeof(path));
 	json_set_cstr(o, "schema", "glove.start/1");
 	set_id(o, "session", MACHINE_SESSION, &a->subject);

@@ -202,6 +202,8 @@ int exposure_settle(struct engine *en, const struct id *exposure, struct err *e)
     MUST_CHECK;
 /* settled(en, machine, id): 1 if nothing more is on its way for it. */
 int settled(struct engine *en, int machine, const struct id *id);
+/* is_started: 1 once a session is past its gate, one way or the other. */
+int is_started(struct engine *en, const struct id *session);
 
 /* ---- orders, answers, leases, refusals ----------------------------------- */
 

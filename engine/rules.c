@@ -128,3 +128,13 @@ settled(struct engine *en, int machine, const struct id *id)
 		return machine_final(machine, s.state);
 	}
 }
+
+int
+is_started(struct engine *en, const struct id *session)
+{
+	struct subject s;
+	struct err e;
+
+	return journal_subject(en->j, MACHINE_SESSION, session, &s, &e) != 0 ||
+	    (s.state != SESSION_PREPARED && s.state != SESSION_STARTING);
+}

@@ -163,6 +163,28 @@ an_order_to_build_that_fails_is_the_answer_and_a_record(void **state)
 }
 
 static void
+a_detached_start_is_answered_when_it_runs_or_cannot(void **state)
+{
+	struct paper *p = *state;
+	struct id id;
+	int64_t n[2];
+
+	for (int i = 0; i < 2; i++) {
+		n[i] = paper_ask(p, ME, "session.start", "{'command':['true'],"
+		    "'cwd':'/','path':'/work/app','mode':'ro','terminal':false,"
+		    "'detach':true}");
+		paper_turn(p);
+		assert_null(paper_answered(p, n[i]));
+		id = p->box[p->nbox - 1].session;
+		assert_int_equal(ERR_OK, i == 0 ? paper_ready(p, &id) :
+		    paper_failed(p, &id));
+	}
+	assert_string_equal(text_of(MACHINE_SESSION, &p->box[0].session),
+	    get(answer(p, n[0]), "session"));
+	assert_int_equal(ERR_SANDBOX, code(p, n[1]));
+}
+
+static void
 news_of_the_end_may_come_twice(void **state)
 {
 	struct paper *p = *state;
@@ -737,6 +759,7 @@ main(void)
 		T(a_run_goes_from_intent_through_the_gate_to_its_end),
 		T(a_sandbox_that_cannot_be_built_ends_the_session_as_failed),
 		T(an_order_to_build_that_fails_is_the_answer_and_a_record),
+		T(a_detached_start_is_answered_when_it_runs_or_cannot),
 		T(news_of_the_end_may_come_twice),
 		T(stopping_waits_for_the_end_and_may_be_asked_twice),
 		T(two_stops_in_one_turn_are_one_record_and_one_order),
