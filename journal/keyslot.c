@@ -16,7 +16,7 @@
 
 enum {
 	SEED_BYTES = crypto_sign_SEEDBYTES,
-	OFF_EPOCH = 8, OFF_ZEROS = 12, OFF_PUB = 16, OFF_SUM = 48,
+	OFF_EPOCH = 8, OFF_PUB = 16, OFF_SUM = 48,
 	OFF_SEED = 80, OFF_REST = 112
 };
 
@@ -100,7 +100,6 @@ get(const uint8_t *page, struct keyslot *s)
 	sha256_of(bytes_of(page, OFF_SUM), sum);
 	if (memcmp(page, magic, sizeof(magic)) != 0 ||
 	    memcmp(page + OFF_SUM, sum, sizeof(sum)) != 0 ||
-	    !sodium_is_zero(page + OFF_ZEROS, OFF_PUB - OFF_ZEROS) ||
 	    !sodium_is_zero(page + OFF_REST, KEYSLOT_BYTES - OFF_REST))
 		return;
 	s->epoch = cur_u32(&c);
