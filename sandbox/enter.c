@@ -131,6 +131,9 @@ put_shown(const struct mount *m, struct err *e)
 		return 0;
 	case MOUNT_FILE:
 		return make_file(m->to, m->fd, e);
+	case MOUNT_LAYER:
+		return make_dirs(m->to, e) ||
+		    overlay_put(m->fd, -1, m->to, e) ? -1 : 0;
 	case MOUNT_DEVICE:
 	case MOUNT_SHOWN:
 		break;

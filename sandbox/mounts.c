@@ -126,6 +126,22 @@ add_row(struct mounts *m, const struct row *r, struct err *e)
 	return add(m, MOUNT_FILE, r->path, fd, NULL, e);
 }
 
+/* A path that somebody asked to have shown. */
+static int
+add_asked(struct mounts *m, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (lstat(path, &st) != 0)
+		return err_set(e, ERR_SYS, "%s", path);
+	if (S_ISDIR(st.st_mode))
+		return add_tree(m, MOUNT_LAYER, path, LAYER_ATTR, e);
+	if (S_ISREG(st.st_mode))
+		return add_tree(m, MOUNT_SHOWN, path, SHOWN_ATTR, e);
+	return err_say(e, ERR_SANDBOX,
+	    "%s is neither a directory nor a file", path);
+}
+
 /* A layer of the workspace, under the agent's name if it is another's. */
 static int
 open_layer(const char *path, const struct ns_ids *ids, int *fd, struct stat *st,
@@ -198,7 +214,7 @@ mounts_open(struct mounts *m, const struct launch *l, const struct ns_ids *ids,
 		if (add_row(m, &rows[i], e))
 			return -1;
 	for (size_t i = 0; i < l->nro; i++)
-		if (add_tree(m, MOUNT_SHOWN, l->ro[i], SHOWN_ATTR, e))
+		if (add_asked(m, l->ro[i], e))
 			return err_wrap(e, "read-only path");
 	if (open_layers(&m->layers[0], l->workspace, staged ? l->state : NULL,
 	    ids, &st, e))

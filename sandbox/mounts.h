@@ -22,7 +22,8 @@
 enum { MOUNTS_MAX = 64 + LAUNCH_RO_MAX };
 
 enum mount_kind {
-	MOUNT_SHOWN,		/* read-only */
+	MOUNT_SHOWN,		/* of the system, read-only */
+	MOUNT_LAYER,		/* of a user, read-only: as overlay.h says */
 	MOUNT_DEVICE,
 	MOUNT_LINK,		/* a symbolic link: only its text */
 	MOUNT_FILE		/* a small file: only its bytes */

@@ -62,8 +62,8 @@ make(int staged, int *fd, struct err *e)
 	    fd, e) == 0)
 		return 0;
 	if (e->sys == EINVAL && e->why[0] == '\0')
-		(void)err_why(e, "something is mounted below the workspace, "
-		    "or its file system cannot be a lower layer");
+		(void)err_why(e, "something is mounted below it, or its file "
+		    "system cannot be the lower layer of an overlay");
 	e->code = ERR_SANDBOX;
 	return -1;
 }
@@ -79,6 +79,6 @@ overlay_put(int lower, int state, const char *to, struct err *e)
 	    tree_put(fd, to, e) ||
 	    drop_layer(LOWER, e) ||
 	    drop_layer(STATE, e))
-		return err_wrap(e, "workspace");
+		return err_wrap(e, "%s", to);
 	return 0;
 }

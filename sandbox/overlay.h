@@ -6,10 +6,11 @@
 #include "base/err.h"
 
 /*
- * The workspace is always an overlay over the host's directory: over a plain
- * read-only mount, connect(2) to a socket of the host in it and writing to a
- * FIFO of the host still work; an overlay has its own inodes for both.  It
- * costs the same for no file and for a hundred thousand.
+ * The workspace, and whatever else of a user is shown, is always an overlay
+ * over the host's directory: over a plain read-only mount, connect(2) to a
+ * socket of the host in it and writing to a FIFO of the host still work; an
+ * overlay has its own inodes for both.  It costs the same for no file and for
+ * a hundred thousand.
  *
  * overlay_put(lower, state, to, e): inside the new root, mount it at ${to}.
  *	lower	the host's directory, a detached tree

@@ -44,6 +44,8 @@ expect_plan(struct expected *w, const struct mounts *m, const struct launch *l)
 	for (size_t i = 0; i < m->n; i++) {
 		if (m->m[i].kind == MOUNT_SHOWN)
 			expect(w, m->m[i].to, 1, 1);
+		if (m->m[i].kind == MOUNT_LAYER)
+			expect(w, m->m[i].to, 1, 0);
 		if (m->m[i].kind == MOUNT_DEVICE)
 			expect(w, m->m[i].to, 0, 0);
 	}

@@ -327,6 +327,35 @@ a_socket_and_a_fifo_of_the_host_lead_nowhere(void **state)
 }
 
 static void
+a_path_that_is_shown_can_be_read_and_no_more(void **state)
+{
+	const struct world *w = *state;
+	const char *const argv[] = { "/bin/true", NULL };
+	struct launch l = launch_of(w, argv);
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	AUTO(fd) int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char shown[80], file[96];
+	const char *ro[] = { shown, file };
+	struct result r;
+
+	(void)snprintf(shown, sizeof(shown), "%s/tool", w->dir);
+	(void)snprintf(file, sizeof(file), "%s/one", w->dir);
+	run("mkdir %s && echo t > %s/t && echo 1 > %s && chmod a+rx %s", shown,
+	    shown, file, w->dir);
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/sock", shown);
+	assert_int_equal(bind(s, (const struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(listen(s, 5), 0);
+	assert_int_equal(chmod(a.sun_path, 0777), 0);
+	l.ro = ro;
+	l.nro = 2;
+	sh(w, &l, "cat ../tool/t ../one; (echo > ../tool/t) 2>/dev/null || "
+	    "echo no; (echo > ../one) 2>/dev/null || echo no; python3 -c '"
+	    "import socket\ntry: socket.socket(1).connect(\"../tool/sock\")\n"
+	    "except ConnectionRefusedError: print(\"refused\")'", &r);
+	assert_string_equal(r.out, "t\n1\nno\nno\nrefused\n");
+}
+
+static void
 the_agent_has_a_terminal_of_its_own(void **state)
 {
 	const struct world *w = *state;
@@ -447,6 +476,7 @@ main(void)
 		T(a_staged_workspace_leaves_the_host_alone),
 		T(a_read_only_workspace_can_only_be_read),
 		T(a_socket_and_a_fifo_of_the_host_lead_nowhere),
+		T(a_path_that_is_shown_can_be_read_and_no_more),
 		T(the_agent_has_a_terminal_of_its_own),
 		T(ordinary_tools_work),
 		T(a_linked_worktree_can_commit_and_the_host_keeps_its_repository),
