@@ -121,9 +121,26 @@ due(int64_t deadline, int64_t now)
 	return deadline != 0 && now >= deadline;
 }
 
+/* Until when the client that the session is tied to may come; 0: it need not. */
+static int64_t
+come_boot_us(const struct supervisor *s)
+{
+	return s->l->tied && !s->came && s->opened.boot_us != 0 ?
+	    s->opened.boot_us + COME_US : 0;
+}
+
+/* How long the end waits: for a reader, or for one who may not come at all. */
+static int64_t
+linger_us(const struct supervisor *s)
+{
+	return s->came ? LINGER_US : COME_US;
+}
+
 static void
 check_deadlines(struct supervisor *s, struct now now)
 {
+	if (s->stage < STOPPING && due(come_boot_us(s), now.boot_us))
+		supervisor_stop(s, CAUSE_CLIENT, s->l->grace_us);
 	if (s->stage < STOPPING && (due(s->ends_real_us, now.real_us) ||
 	    due(s->ends_boot_us, now.boot_us)))
 		supervisor_stop(s, CAUSE_EXPIRED, s->l->grace_us);
@@ -160,11 +177,13 @@ set_alarms(struct supervisor *s, struct now now)
 
 	sooner(&boot, s->kill_boot_us, now.boot_us);
 	sooner(&boot, s->orphan_boot_us, now.boot_us);
-	if (s->stage < STOPPING)
+	if (s->stage < STOPPING) {
 		sooner(&boot, s->ends_boot_us, now.boot_us);
+		sooner(&boot, come_boot_us(s), now.boot_us);
+	}
 	if (s->stage == ENDED) {
 		sooner(&boot, s->ended.boot_us + TOLD_US, now.boot_us);
-		sooner(&boot, s->ended.boot_us + LINGER_US, now.boot_us);
+		sooner(&boot, s->ended.boot_us + linger_us(s), now.boot_us);
 		sooner(&boot, s->ended.boot_us + s->l->orphan_grace_us,
 		    now.boot_us);
 	}
@@ -199,7 +218,7 @@ tell_clients(struct supervisor *s, struct now now)
 
 	if (s->stage != ENDED || s->told ||
 	    !(s->done || s->channel < 0 || since >= TOLD_US) ||
-	    !(f == NULL || flow_drained(f) || since >= LINGER_US))
+	    !(f == NULL || flow_drained(f) || since >= linger_us(s)))
 		return;
 	s->told = 1;
 	for (int i = 0; i < ATTACHED_MAX; i++)
@@ -219,7 +238,7 @@ finished(struct supervisor *s, struct now now)
 		return 0;
 	for (int i = 0; i < ATTACHED_MAX; i++)
 		listening |= s->client[i].fd >= 0;
-	if (listening && since < LINGER_US)
+	if (listening && since < linger_us(s))
 		return 0;
 	if (s->done || (s->channel < 0 && due(s->orphan_boot_us, now.boot_us)))
 		return 1;

@@ -18,7 +18,8 @@ enum {
 	BEHIND_MAX	= 256 << 10,	/* bytes a client may lag, then the agent waits */
 	INPUT_MAX	= 128 << 10,	/* bytes on their way to a job */
 	BACKLOG_MAX	= 64 << 10,	/* last output, for who attaches later */
-	LINGER_US	= 30 * 1000000,	/* at the end, for a client to come or read */
+	LINGER_US	= 30 * 1000000,	/* at the end, for a client to read */
+	COME_US		= 5 * 1000000,	/* for the first client to come */
 	TOLD_US		= 5 * 1000000	/* at the end, until clients hear "not recorded" */
 };
 
