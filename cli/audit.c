@@ -130,7 +130,7 @@ audit_kind(const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st))
+	if (path == NULL || stat(path, &st))
 		return AUDIT_NOTHING;
 	if (S_ISREG(st.st_mode))
 		return AUDIT_RECEIPT;

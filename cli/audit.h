@@ -38,6 +38,7 @@ int audit_against(struct audit *a, const char *path, struct err *e) MUST_CHECK;
 int audit_mac_key(struct audit *a, const char *path, struct err *e) MUST_CHECK;
 
 enum audit_kind { AUDIT_NOTHING, AUDIT_EXPORT, AUDIT_STATE, AUDIT_RECEIPT };
+/* audit_kind: what ${path} is; NULL is NOTHING. */
 enum audit_kind audit_kind(const char *path);
 
 /* The answer is in ${r}; an error is that there was nothing to look at. */

@@ -69,6 +69,9 @@ int ids_resolve(struct cli *c, const char *text, unsigned kinds, int care,
  * the type; the whole with --wide or if gloved does not say. */
 char *ids_short(struct cli *c, struct str id, char out[ID_TEXT_MAX]);
 enum id_kind ids_kind(struct str id);
+/* ids_path(text): ${text} if it may be a path; NULL for what begins as an id
+ * does, since an agent can make a file of any name here: say ./ses_... */
+const char *ids_path(const char *text);
 
 /* Reading replies: a value that is missing or of another type is the default. */
 struct str reply_str(const struct json *o, const char *key);	/* "" */

@@ -228,7 +228,7 @@ replay(struct replay *p, struct err *e)
 	const unsigned any = ID_BIT(ID_SESSION) | ID_BIT(ID_EXPOSURE) |
 	    ID_BIT(ID_CHANGE) | ID_BIT(ID_KEY) | ID_BIT(ID_SERVICE);
 	const char *arg = p->c->args.n == 0 ? NULL : p->c->args.v[0];
-	enum audit_kind kind = arg == NULL ? AUDIT_NOTHING : audit_kind(arg);
+	enum audit_kind kind = audit_kind(ids_path(arg));
 	char text[ID_TEXT_MAX];
 	struct source s;
 	int failed;

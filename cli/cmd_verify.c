@@ -160,7 +160,7 @@ look(struct cli *c, struct audit *a, char subject[ID_TEXT_MAX],
 	const unsigned any = ID_BIT(ID_SESSION) | ID_BIT(ID_EXPOSURE) |
 	    ID_BIT(ID_CHANGE) | ID_BIT(ID_KEY) | ID_BIT(ID_SERVICE);
 	const char *arg = c->args.n == 0 ? NULL : c->args.v[0];
-	enum audit_kind kind = arg == NULL ? AUDIT_NOTHING : audit_kind(arg);
+	enum audit_kind kind = audit_kind(ids_path(arg));
 
 	*what = kind == AUDIT_NOTHING ? subject : arg;
 	if (kind == AUDIT_NOTHING && arg != NULL && strchr(arg, '/') != NULL)

@@ -29,6 +29,13 @@ ids_kind(struct str id)
 	return ID_NONE;
 }
 
+const char *
+ids_path(const char *text)
+{
+	return text == NULL || (strchr(text, '/') == NULL &&
+	    ids_kind(str_of(text)) != ID_NONE) ? NULL : text;
+}
+
 static void
 wanted(unsigned kinds, char *to, size_t size)
 {

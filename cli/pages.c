@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * pages - print what the tables say, as mdoc, for the pages *.in:
- *	pages commands | exits | errors | fields | requests | messages | attach | verdicts
+ *	pages commands | exits | errors | fields | requests | messages | attach |
+ *	    verdicts | causes | checks | answers
  * Runs during the build; nothing installs it.
  */
 #include <stdio.h>
@@ -88,6 +89,24 @@ verdicts(void)
 	puts(".Bl -tag -width Ds");
 #define VERDICT(code, NAME, action, doc) item(#NAME, #action); line(doc);
 #include "journal/verdict.def"
+	puts(".El");
+}
+
+static void
+checks(void)
+{
+	puts(".Bl -tag -width completeness");
+#define CHECK(code, NAME, word, doc) item(word, ""); line(doc "?");
+#include "journal/check.def"
+	puts(".El");
+}
+
+static void
+answers(void)
+{
+	puts(".Bl -tag -width Ds");
+#define ANSWER(code, NAME, words, exit, doc) item(words, "exit " #exit); line(doc);
+#include "journal/answer.def"
 	puts(".El");
 }
 
@@ -181,7 +200,8 @@ main(int argc, char *argv[])
 	    { "errors", errors }, { "fields", fields },
 	    { "requests", requests }, { "messages", messages },
 	    { "attach", attach }, { "verdicts", verdicts },
-	    { "causes", causes } };
+	    { "causes", causes }, { "checks", checks },
+	    { "answers", answers } };
 
 	for (size_t i = 0; argc == 2 && i < sizeof(outs) / sizeof(outs[0]); i++)
 		if (strcmp(argv[1], outs[i].name) == 0) {
@@ -189,6 +209,6 @@ main(int argc, char *argv[])
 			return fflush(stdout) == 0 ? 0 : 74;
 		}
 	fprintf(stderr, "usage: pages commands | exits | errors | fields | requests | messages |"
-	    " attach | verdicts | causes\n");
+	    " attach | verdicts | causes | checks | answers\n");
 	return 2;
 }

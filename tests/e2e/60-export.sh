@@ -52,6 +52,10 @@ tests() {
 	says "the running gloved knows" "verify: gloved says how many there are" glove verify
 	says "this host" "verify: trusted because this host knows it" glove verify
 	says "$ses" "verify: about one session" glove verify "$ses"
+	echo junk >"$ses"
+	says "VALID, NOT WITNESSED   $ses" "verify: a file with the name of a session is not meant" glove verify "$ses"
+	exits 1 "verify: unless it is said so" glove verify "./$ses"
+	rm "$ses"
 	says '"verdict":"VALID, NOT WITNESSED"' "verify --json" glove verify --json
 	exits 7 "verify --require witness" glove verify --require witness
 	exits 3 "verify: no such thing" glove verify ses_0000000000000000
