@@ -39,12 +39,12 @@ try "read the owner's ssh key"            cat "$SECRET"
 try "write to /usr"                       touch /usr/bin/planted
 try "reach the network"                   bash -c 'echo >/dev/tcp/1.1.1.1/80'
 try "mount something"                     mount -t tmpfs none /mnt
-try "see the host's processes"            sh -c 'ls /proc/[0-9]*/root/home | grep -q .'
+try "see a process of the host"           test -e "/proc/$HOSTPID"
 A
 cp "$tmp/agent.sh" agent.sh && git add agent.sh && git commit -qm "the agent"
 
 say "Run it in the sandbox"
-show glove run -v --env SECRET="$HOME/.ssh/id_demo" --name demo -- bash ./agent.sh
+show glove run -v --env SECRET="$HOME/.ssh/id_demo" --env HOSTPID=$$ --name demo -- bash ./agent.sh
 
 say "The host directory is as it was"
 show git status --short
