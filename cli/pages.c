@@ -2,7 +2,7 @@
 /*
  * pages - print what the tables say, as mdoc, for the pages *.in:
  *	pages commands | exits | errors | fields | requests | messages | attach |
- *	    verdicts | causes | checks | answers
+ *	    verdicts | causes | checks | answers | changes | runs-later
  * Runs during the build; nothing installs it.
  */
 #include <stdio.h>
@@ -102,11 +102,35 @@ checks(void)
 }
 
 static void
+changes(void)
+{
+	puts(".Bl -tag -width Ds -compact");
+#define CHANGE_KIND(code, NAME, word, letter) printf(".It Cm " word " Pq kind " #code "\n");
+#include "sandbox/changes.def"
+#define CHANGE_TYPE(code, NAME, word) printf(".It Cm " word " Pq type " #code "\n");
+#include "sandbox/changes.def"
+	puts(".El\n.Ss Notes\n.Bl -tag -width Ds -compact");
+#define CHANGE_NOTE(bit, NAME, effect, doc) item(#NAME, "bit " #bit ", " #effect); line(doc ".");
+#include "sandbox/changes.def"
+	puts(".El");
+}
+
+static void
 answers(void)
 {
 	puts(".Bl -tag -width Ds");
 #define ANSWER(code, NAME, words, exit, doc) item(words, "exit " #exit); line(doc);
 #include "journal/answer.def"
+	puts(".El");
+}
+
+static void
+runs_later(void)
+{
+	puts(".Bl -tag -width Ds -compact");
+#define RUNS_LATER(pattern, doc)						\
+	fputs(".It Pa ", stdout); line(pattern); line(doc);
+#include "sandbox/runs_later.def"
 	puts(".El");
 }
 
@@ -201,7 +225,8 @@ main(int argc, char *argv[])
 	    { "requests", requests }, { "messages", messages },
 	    { "attach", attach }, { "verdicts", verdicts },
 	    { "causes", causes }, { "checks", checks },
-	    { "answers", answers } };
+	    { "answers", answers }, { "changes", changes },
+	    { "runs-later", runs_later } };
 
 	for (size_t i = 0; argc == 2 && i < sizeof(outs) / sizeof(outs[0]); i++)
 		if (strcmp(argv[1], outs[i].name) == 0) {
@@ -209,6 +234,7 @@ main(int argc, char *argv[])
 			return fflush(stdout) == 0 ? 0 : 74;
 		}
 	fprintf(stderr, "usage: pages commands | exits | errors | fields | requests | messages |"
-	    " attach | verdicts | causes | checks | answers\n");
+	    " attach | verdicts | causes | checks | answers | changes |"
+	    " runs-later\n");
 	return 2;
 }

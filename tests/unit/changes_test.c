@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "sandbox/changes_impl.h"
 #include "tests/lib/staged.h"
 
@@ -572,6 +573,21 @@ the_digest_is_of_all_of_it(void **state)
 	assert_memory_not_equal(one, two, sizeof(one));
 }
 
+/* A journal of today names this digest; every later version must find it. */
+static void
+the_bytes_of_a_manifest_are_a_promise(void **state)
+{
+	AUTO(manifest) struct manifest *m = sample();
+	uint8_t digest[SHA256_BYTES];
+	char hex[2 * SHA256_BYTES + 1];
+	struct err e;
+
+	(void)state;
+	assert_int_equal(0, manifest_digest(m, digest, &e));
+	assert_string_equal(
+	    "242fd6405948381eeae130861e4f02c2c58d7ba74dddcd0617eda8b4b407a610", hex_str(BYTES(digest), hex));
+}
+
 static void
 the_sentence_of_each_note_is_found(void **state)
 {
@@ -618,6 +634,7 @@ main(void)
 		cmocka_unit_test(a_path_out_of_the_workspace_is_not_a_path),
 		cmocka_unit_test(chosen_paths_take_what_is_below_and_must_exist),
 		cmocka_unit_test(the_digest_is_of_all_of_it),
+		cmocka_unit_test(the_bytes_of_a_manifest_are_a_promise),
 		cmocka_unit_test(the_sentence_of_each_note_is_found),
 	};
 
