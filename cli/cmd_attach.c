@@ -94,11 +94,13 @@ put_strings(struct buf *m, size_t n, const char *const *v)
 		buf_put(m, v[i], strlen(v[i]) + 1);
 }
 
-/* The same allow-list as of run; the session's own variables stay. */
+/* What `glove run` would give it, in that session's workspace. */
 static int
-put_env(struct cli *c, struct buf *m, struct err *e)
+put_env(struct cli *c, const char *id, struct buf *m, struct err *e)
 {
-	AUTO(json) struct json *list = NULL;
+	AUTO(json) struct json *list = NULL, *show = NULL;
+	AUTO(shown) struct shown shown = { .n = 0 };
+	AUTO(mem) char *workspace = NULL;
 	const char *extra[NENV_MAX + 1], *v;
 	struct str s;
 	size_t n = 0, at = 0;
@@ -106,7 +108,13 @@ put_env(struct cli *c, struct buf *m, struct err *e)
 	while ((v = args_next(&c->args, FLAG_ENV, &at)) != NULL && n < NENV_MAX)
 		extra[n++] = v;
 	extra[n] = NULL;
-	if (env_terminal(extra, &list, e))
+	if (cli_call(c, "session.show", cli_id(id), &show, e) ||
+	    tools_find(&c->home, getenv("PATH"), &shown, e))
+		return -1;
+	s = reply_str(show, "path");
+	if ((workspace = strndup(s.p, s.n)) == NULL)
+		return err_set(e, ERR_NOMEM, "environment");
+	if (env_build(&shown, workspace, extra, &list, e))
 		return -1;
 	buf_put_u32(m, (uint32_t)json_len(list));
 	for (size_t i = 0; i < json_len(list); i++)
@@ -139,7 +147,7 @@ exec_message(struct cli *c, const char *id, const char *nonce, int terminal,
 	buf_put_u32(m, (uint32_t)receipt.n);
 	buf_put(m, receipt.p, receipt.n);
 	put_strings(m, c->args.n - 1, c->args.v + 1);
-	return put_env(c, m, e);
+	return put_env(c, id, m, e);
 }
 
 int

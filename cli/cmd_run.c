@@ -231,6 +231,25 @@ finished(struct cli *c, const struct run *r, struct err *e)
 	return ours ? no_sandbox(r, show, e) : 0;
 }
 
+/* The supervisor went away without a word; gloved knows, or finds out. */
+static int
+ask_gloved(struct cli *c, struct run *r)
+{
+	AUTO(json) struct json *show = NULL;
+	struct err ignore;
+	struct str by;
+
+	if (cli_call(c, "session.wait", cli_id(r->id), &show, &ignore))
+		return -1;
+	by = reply_str(show, "ended_by");
+	r->end = (struct pump_end){ .how = PUMP_EXIT, .cause = CAUSE_LOST,
+	    .status = (int)reply_int(show, "exit", 0), .recorded = 1 };
+	for (int i = 1; i < CAUSE_END; i++)
+		if (str_eq(by, str_of(cause_word(i))))
+			r->end.cause = i;
+	return 0;
+}
+
 /* Where it was started, and what may be asked for instead. */
 static int
 where(struct cli *c, struct run *r, char **cwd, char **path, struct err *e)
@@ -341,7 +360,8 @@ cmd_run(struct cli *c, struct err *e)
 		return detached(c, &r);
 	p = (struct pump){ .sock = r.sock, .terminal = r.terminal,
 	    .quiet = c->quiet };
-	if (pump_run(&p, &r.end, e))
+	if (pump_run(&p, &r.end, e) && (e->code != ERR_PEER ||
+	    ask_gloved(c, &r)))
 		return -1;
 	if (r.end.how == PUMP_DETACHED)
 		return detached(c, &r);

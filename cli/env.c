@@ -208,16 +208,3 @@ env_build(const struct shown *shown, const char *workspace,
 			return -1;
 	return listed(&env, list, e);
 }
-
-int
-env_terminal(const char *const *extra, struct json **list, struct err *e)
-{
-	AUTO(env) struct env env = { .n = 0 };
-
-	if (take_over(&env, e))
-		return -1;
-	for (size_t i = 0; extra[i] != NULL; i++)
-		if (put_extra(&env, extra[i], e))
-			return -1;
-	return listed(&env, list, e);
-}

@@ -41,11 +41,6 @@ int tools_safe(const char *dir);
 int env_build(const struct shown *shown, const char *workspace,
     const char *const *extra, struct json **list, struct err *e) MUST_CHECK;
 
-/* env_terminal(extra, list, e): only what is taken over, and ${extra}: for a
- * second command, whose session has the rest. */
-int env_terminal(const char *const *extra, struct json **list, struct err *e)
-    MUST_CHECK;
-
 /* git_value(key, b): what git says outside, "" if nothing or no git. */
 void git_value(const char *key, struct buf *b);
 
