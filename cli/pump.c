@@ -5,7 +5,7 @@
  *	1. Nothing is read while what was read before is still unwritten, in
  *	   either direction: memory is bounded and a slow reader slows the agent.
  *	2. No write blocks: a signal is acted on at once, even if nobody reads.
- *	3. The terminal is taken first and given back last.
+ *	3. The terminal is taken when the other side listens, and given back last.
  */
 #include <errno.h>
 #include <poll.h>
@@ -37,6 +37,7 @@ struct state {
 	struct buf	 out;		/* what has to be written to outfd */
 	int		 outfd;
 	uint8_t		*in;		/* ATTACH_MAX + 1 bytes */
+	int		 welcome;	/* it listens to us */
 	int		 eof;		/* 1: seen, 2: told */
 	int		 key;		/* the detach key was typed just before */
 	int		 resize;
@@ -104,7 +105,7 @@ one_signal(struct state *s, int sig)
 {
 	switch (sig) {
 	case SIGWINCH:
-		s->resize = s->p->terminal;
+		s->resize = s->term.fd >= 0;
 		return;
 	case SIGTSTP:
 		stop_ourselves(s);
@@ -246,6 +247,19 @@ notice(struct state *s, struct bytes text)
 	return 0;
 }
 
+/* If it has three pipes, our terminal stays as it is. */
+static int
+welcome(struct state *s, int terminal, struct err *e)
+{
+	s->welcome = 1;
+	if (!terminal || !s->p->terminal || s->term.fd >= 0)
+		return 0;
+	if (term_take(&s->term, 0, e))
+		return -1;
+	s->resize = s->p->redraw ? 2 : 1;
+	return 0;
+}
+
 static int
 message(struct state *s, struct bytes m, struct err *e)
 {
@@ -263,10 +277,7 @@ message(struct state *s, struct bytes m, struct err *e)
 	case ATTACH_NOTICE:
 		return notice(s, (struct bytes){ c.p, c.n });
 	case ATTACH_WELCOME:
-		/* It has three pipes: then ours stays as it is. */
-		if (cur_u8(&c) == 0)
-			term_give(&s->term);
-		return c.failed ? err_set(e, ERR_FORMAT, "the session") : 0;
+		return welcome(s, cur_u8(&c), e);
 	case ATTACH_EXIT:
 		s->end.how = PUMP_EXIT;
 		s->end.cause = cur_u8(&c);
@@ -328,7 +339,7 @@ turn(struct state *s, struct err *e)
 		{ .fd = -1, .events = POLLOUT },
 	};
 
-	if (s->send.n == 0 && !s->deaf)
+	if (s->send.n == 0 && s->welcome && !s->deaf)
 		next_message(s);
 	if (s->out.n == 0)
 		p[1].events |= POLLIN;
@@ -336,7 +347,7 @@ turn(struct state *s, struct err *e)
 		p[3].fd = s->outfd;
 	if (s->send.n > 0)
 		p[1].events |= POLLOUT;
-	else if (!s->eof && !s->deaf)
+	else if (s->welcome && !s->eof && !s->deaf)
 		p[2].fd = 0;
 	/* A hang-up is always reported: look away while we cannot read. */
 	if (p[1].events == 0)
@@ -360,9 +371,6 @@ turn(struct state *s, struct err *e)
 static int
 loop(struct state *s, struct err *e)
 {
-	if (s->p->terminal && term_take(&s->term, 0, e))
-		return -1;
-	s->resize = s->p->redraw ? 2 : 0;
 	while (!s->done)
 		if (turn(s, e))
 			return -1;

@@ -44,8 +44,8 @@ tests() {
 	mkdir "$E2E_TMP/lib" && echo shown >"$E2E_TMP/lib/f"
 	exits 1 "what is not shown is not there" glove run -- test -e "$E2E_TMP/lib/f"
 	same "shown" "$(glove run --ro "$E2E_TMP/lib" -- cat "$E2E_TMP/lib/f")" "--ro shows a directory"
-	exits 1 "and only to read" glove run --ro "$E2E_TMP/lib" -- sh -c "echo x >'$E2E_TMP/lib/f'"
-	exits 1 "--mode ro: nothing can be written" glove run --mode ro -- sh -c 'echo x >new'
+	exits 2 "and only to read" glove run --ro "$E2E_TMP/lib" -- sh -c "echo x >'$E2E_TMP/lib/f'"
+	exits 2 "--mode ro: nothing can be written" glove run --mode ro -- sh -c 'echo x >new'
 	exits 125 "--mode direct needs what this version has not" glove run --mode direct -- true
 	says "approval" "and says so" glove run --mode direct -- true
 	same "Test Person" "$(git init -q . && glove run -- git config user.name)" "git inside knows the name"
@@ -54,7 +54,7 @@ tests() {
 	glove run -- sh -c 'trap "echo got; exit 9" TERM; echo up; while :; do sleep 0.05; done' >sig.out &
 	waits 10 grep -q up sig.out || fail "the command is up" "$(cat sig.out)"
 	kill -TERM $!
-	wait $!
+	wait $! 2>/dev/null
 	rc=$?
 	same "9 got" "$rc $(tail -n 1 sig.out)" "SIGTERM reaches the command, its answer counts"
 

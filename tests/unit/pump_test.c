@@ -28,6 +28,8 @@ struct play {
 
 enum { WAIT_MS = 5000, CHILD_DETACHED = 70, CHILD_LEFT = 71, CHILD_ERROR = 80 };
 
+static const char welcome[] = { ATTACH_WELCOME, 0 };
+
 /* The child: exit code is the status, or how it ended otherwise. */
 static void
 child(int sock, const struct pump *with)
@@ -70,6 +72,8 @@ start(struct play *p, const struct pump *with)
 	(void)close(out[1]);
 	(void)close(er[1]);
 	*p = (struct play){ sv[0], in[1], out[0], er[0], p->pid };
+	assert_int_equal(sizeof(welcome), send(p->sock, welcome, sizeof(welcome),
+	    MSG_NOSIGNAL));
 }
 
 static int
@@ -183,6 +187,34 @@ signals_are_passed_on(void **state)
 	/* The second time it is meant for us. */
 	assert_int_equal(0, kill(p.pid, SIGTERM));
 	assert_int_equal(CHILD_LEFT, finish(&p));
+}
+
+static void
+nothing_is_said_to_one_that_does_not_listen_yet(void **state)
+{
+	struct pollfd fd = { .events = POLLIN };
+	int sv[2];
+	pid_t pid;
+	char b[8];
+
+	(void)state;
+	assert_int_equal(0, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+	    sv));
+	if ((pid = fork()) == 0) {
+		(void)close(0);
+		(void)open("/dev/null", O_RDONLY);
+		(void)close(sv[0]);
+		child(sv[1], &plain);
+	}
+	(void)close(sv[1]);
+	fd.fd = sv[0];
+	assert_int_equal(0, poll(&fd, 1, 200));
+	assert_int_equal(2, send(sv[0], welcome, 2, MSG_NOSIGNAL));
+	assert_int_equal(1, poll(&fd, 1, WAIT_MS));
+	assert_int_equal(1, recv(sv[0], b, sizeof(b), 0));
+	assert_int_equal(ATTACH_EOF, b[0]);
+	(void)close(sv[0]);
+	assert_int_equal(pid, waitpid(pid, NULL, 0));
 }
 
 static void
@@ -300,6 +332,7 @@ main(void)
 		cmocka_unit_test(output_errors_and_the_exit_code_come_out),
 		cmocka_unit_test(input_goes_in_and_its_end_is_told),
 		cmocka_unit_test(signals_are_passed_on),
+		cmocka_unit_test(nothing_is_said_to_one_that_does_not_listen_yet),
 		cmocka_unit_test(a_supervisor_that_vanishes_is_an_error),
 		cmocka_unit_test(a_refusal_is_the_error_it_names),
 		cmocka_unit_test(rubbish_from_the_supervisor_is_refused),
