@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
-#include "base/num.h"
 #include "cli/run.h"
 #include "lifecycle/machine.h"
 
@@ -20,162 +20,6 @@ talks(const struct cli *c)
 	return !c->quiet && (c->note.terminal || c->verbose);
 }
 
-static void
-line_start(struct cli *c)
-{
-	out_style(&c->note, STYLE_DIM);
-	out_put(&c->note, "glove: ");
-	out_style(&c->note, STYLE_PLAIN);
-}
-
-static void
-note_path(struct cli *c, const char *path)
-{
-	AUTO(buf) struct buf b;
-
-	buf_init(&b, PATH_BYTES_MAX + 8);
-	path_put(c, &b, str_of(path));
-	out_foreign(&c->note, (struct str){ (const char *)b.p, b.n },
-	    4 * PATH_BYTES_MAX);
-}
-
-static void
-note_shown(struct cli *c, const struct run *r)
-{
-	out_put(&c->note, "shown  /usr and the like");
-	for (size_t i = 0; i < r->shown.n; i++) {
-		out_put(&c->note, " ");
-		note_path(c, r->shown.v[i]);
-	}
-	out_put(&c->note, " (read-only)\n");
-}
-
-static void
-header(struct cli *c, const struct run *r)
-{
-	AUTO(buf) struct buf when;
-	char id[ID_TEXT_MAX];
-
-	buf_init(&when, 128);
-	duration_put(&when, r->ends_us - clock_now().real_us);
-	line_start(c);
-	out_putf(&c->note, "session %s   ", ids_short(c, str_of(r->id), id));
-	note_path(c, r->path);
-	out_put(&c->note, strcmp(r->mode, "ro") == 0 ? "   read-only\n" :
-	    "   staged copy: nothing is written to it until you apply\n");
-	line_start(c);
-	out_put(&c->note, "hidden  everything else outside   ");
-	note_shown(c, r);
-	line_start(c);
-	out_putf(&c->note, "network off   ends  in %s or when ", buf_cstr(&when));
-	out_foreign(&c->note, str_of(r->argv[0]), 64);
-	out_put(&c->note, " exits");
-	out_put(&c->note, r->terminal ? "   Ctrl-] d detaches\n" : "\n");
-}
-
-static void
-ended_how(struct cli *c, const struct run *r, const struct json *show)
-{
-	AUTO(buf) struct buf after;
-	int64_t ms = reply_int(show, "duration_ms", -1);
-
-	out_style(&c->note, STYLE_BOLD);
-	out_foreign(&c->note, str_of(r->argv[0]), 64);
-	out_style(&c->note, STYLE_PLAIN);
-	if (r->end.cause == CAUSE_EXITED && r->end.status > 128)
-		out_putf(&c->note, " was ended by signal %d",
-		    r->end.status - 128);
-	else if (r->end.cause == CAUSE_EXITED)
-		out_putf(&c->note, " exited %d", r->end.status);
-	else
-		out_putf(&c->note, ": %s", cause_doc(r->end.cause));
-	buf_init(&after, 64);
-	if (ms >= 0) {
-		duration_put(&after, ms * 1000);
-		out_putf(&c->note, " after %s", buf_cstr(&after));
-	}
-	out_put(&c->note, ".");
-}
-
-static void
-what_changed(struct cli *c, const struct run *r, const struct json *show)
-{
-	const struct json *changes = json_get(show, "changes");
-	int64_t files = reply_int(changes, "files", 0);
-	char id[ID_TEXT_MAX];
-
-	if (files == 0) {
-		out_put(&c->note, strcmp(r->mode, "ro") == 0 ? "\n" :
-		    "   Nothing changed.\n");
-		return;
-	}
-	(void)ids_short(c, str_of(r->id), id);
-	out_putf(&c->note, "   %lld file%s changed, +%lld \u2212%lld,"
-	    " not yet applied.\n", (long long)files, files == 1 ? "" : "s",
-	    (long long)reply_int(changes, "added", 0),
-	    (long long)reply_int(changes, "removed", 0));
-	out_putf(&c->note, "  glove diff %-13s look        glove apply %-13s take"
-	    " them\n  glove timeline %-9s what it did glove discard %-11s drop"
-	    " them\n", id, id, id, id);
-}
-
-static void
-set_receipt(struct cli *c, struct json *j, const struct json *show)
-{
-	int64_t record = reply_int(show, "record", -1);
-	char id[ID_TEXT_MAX];
-	struct err ignore;
-
-	if (record < 0 || receipt_id(c, record, id, &ignore))
-		return;
-	json_set_int(j, "record", record);
-	json_set_cstr(j, "receipt", id);
-}
-
-static void
-print_json(struct cli *c, const struct run *r, const struct json *show)
-{
-	AUTO(json) struct json *j = json_make_object();
-	int64_t ms = reply_int(show, "duration_ms", -1);
-
-	json_set_cstr(j, "schema", "glove.run/1");
-	json_set_cstr(j, "session", r->id);
-	if (r->detach || r->end.how == PUMP_DETACHED) {
-		json_set_null(j, "exit");
-		json_set_null(j, "ended_by");
-		json_set_time(j, "ends_at", r->ends_us);
-		out_json(&c->out, j);
-		return;
-	}
-	json_set_int(j, "exit", run_exit(&r->end));
-	json_set_cstr(j, "ended_by", cause_word(r->end.cause));
-	if (ms >= 0) {
-		json_set_int(j, "duration_s", ms / 1000);
-		json_set_int(j, "duration_ms", ms);
-	}
-	if (json_get(show, "changes") != NULL)
-		json_set(j, "changes", json_clone(json_get(show, "changes")));
-	if (json_get(show, "denials") != NULL)
-		json_set(j, "denials", json_clone(json_get(show, "denials")));
-	set_receipt(c, j, show);
-	out_json(&c->out, j);
-}
-
-static int
-detached(struct cli *c, const struct run *r)
-{
-	char id[ID_TEXT_MAX];
-
-	if (c->json)
-		print_json(c, r, NULL);
-	else if (r->detach)
-		out_putf(&c->out, "%s\n", r->id);
-	else if (!c->quiet)
-		out_putf(&c->note, "glove: left running; back with: glove attach"
-		    " %s\n", ids_short(c, str_of(r->id), id));
-	return 0;
-}
-
 /* It never came to run, or nobody knows: that is our failure, and is told. */
 static int
 no_sandbox(const struct run *r, const struct json *show, struct err *e)
@@ -186,6 +30,55 @@ no_sandbox(const struct run *r, const struct json *show, struct err *e)
 	if (why.n > 0)
 		(void)err_why(e, "%.*s", (int)why.n, why.p);
 	return -1;
+}
+
+static int
+ended_before_gate(struct str by)
+{
+	return str_eq(by, str_of(cause_word(CAUSE_FAILED))) ||
+	    str_eq(by, str_of(cause_word(CAUSE_LOST)));
+}
+
+/* Nobody watches it: see at least that it came to run. */
+static int
+await_running(struct cli *c, struct run *r, struct err *e)
+{
+	static const struct timespec pause = { 0, 10000000 };
+	int64_t until = clock_now().boot_us + (int64_t)cli_timeout_ms(c) * 1000;
+
+	while (clock_now().boot_us < until) {
+		AUTO(json) struct json *show = NULL;
+		struct str state;
+
+		if (cli_call(c, "session.show", cli_id(r->id), &show, e))
+			return -1;
+		state = reply_str(show, "state");
+		if (reply_str(show, "ended_at").n > 0 &&
+		    ended_before_gate(reply_str(show, "ended_by"))) {
+			r->end.cause = CAUSE_FAILED;
+			return no_sandbox(r, show, e);
+		}
+		if (!str_eq(state, STR("prepared")) &&
+		    !str_eq(state, STR("starting")))
+			return 0;
+		(void)nanosleep(&pause, NULL);
+	}
+	return err_say(e, ERR_PENDING, "%s is not running yet", r->id);
+}
+
+static int
+detached(struct cli *c, const struct run *r)
+{
+	char id[ID_TEXT_MAX];
+
+	if (c->json)
+		run_json(c, r, NULL);
+	else if (r->detach)
+		out_putf(&c->out, "%s\n", r->id);
+	else if (!c->quiet)
+		out_putf(&c->note, "glove: left running; back with: glove attach"
+		    " %s\n", ids_short(c, str_of(r->id), id));
+	return 0;
 }
 
 /* Whoever pipes is told too when it did not end by itself. */
@@ -223,11 +116,10 @@ finished(struct cli *c, const struct run *r, struct err *e)
 		out_put(&c->note, "\n");
 	}
 	if (talks(c) && !ours) {
-		ended_how(c, r, show);
-		what_changed(c, r, show);
+		run_summary(c, r, show);
 	}
 	if (c->json)
-		print_json(c, r, show);
+		run_json(c, r, show);
 	return ours ? no_sandbox(r, show, e) : 0;
 }
 
@@ -250,6 +142,17 @@ ask_gloved(struct cli *c, struct run *r)
 	return 0;
 }
 
+/* gloved knows the homes of the system's users; HOME is ours to know. */
+static int
+not_home(const struct cli *c, const char *cwd, struct err *e)
+{
+	if (strcmp(cwd, c->home.user) != 0)
+		return 0;
+	(void)err_say(e, ERR_DENIED, "%s is not exposed", cwd);
+	(void)err_why(e, "it is a whole home directory");
+	return err_fix(e, "change to the directory of one project");
+}
+
 /* Where it was started, and what may be asked for instead. */
 static int
 where(struct cli *c, struct run *r, char **cwd, char **path, struct err *e)
@@ -262,7 +165,7 @@ where(struct cli *c, struct run *r, char **cwd, char **path, struct err *e)
 		return err_set(e, ERR_SYS, "current directory");
 	r->path = r->cwd = *cwd;
 	if (given == NULL)
-		return 0;
+		return not_home(c, *cwd, e);
 	if (ids_resolve(c, given, ID_BIT(ID_EXPOSURE), 0, r->exposure, e) ||
 	    cli_call(c, "exposure.show", cli_id(r->exposure), &lease, e) ||
 	    json_get_str(lease, "path", &at, e))
@@ -352,12 +255,12 @@ cmd_run(struct cli *c, struct err *e)
 	if (run_start(c, &r, e))
 		return -1;
 	if (talks(c)) {
-		header(c, &r);
+		run_header(c, &r);
 		if (out_flush(&c->note, e))
 			return -1;
 	}
 	if (r.detach)
-		return detached(c, &r);
+		return await_running(c, &r, e) ? -1 : detached(c, &r);
 	p = (struct pump){ .sock = r.sock, .terminal = r.terminal,
 	    .quiet = c->quiet };
 	if (pump_run(&p, &r.end, e) && (e->code != ERR_PEER ||

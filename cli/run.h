@@ -38,6 +38,12 @@ static inline void auto_run(struct run *r) { run_done(r); }
 /* run_exit(end): what the program exits with, by cause.def. */
 int run_exit(const struct pump_end *end);
 
+/* What a person is told before and after, and a script: glove.run/1.  ${show} is
+ * session.show, or NULL if there is none. */
+void run_header(struct cli *c, const struct run *r);
+void run_summary(struct cli *c, const struct run *r, const struct json *show);
+void run_json(struct cli *c, const struct run *r, const struct json *show);
+
 /* receipt_id(c, record, id, e): "rcp_...", the id of the receipt of a record. */
 int receipt_id(struct cli *c, int64_t record, char id[ID_TEXT_MAX],
     struct err *e) MUST_CHECK;

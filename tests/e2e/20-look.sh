@@ -62,7 +62,7 @@ tests() {
 	has glove.exposures/1 "exposures --json" glove exposures --json
 	same "in" "$(glove run --expose "$exp" -- cat f)" "run --expose runs in it"
 	same "2" "$(glove renew --json --ttl 2h "$exp" | get generation)" "renew gives the next generation"
-	exits 75 "renew over the latest end" glove renew --ttl 30h "$exp"
+	exits 75 "renew over the latest end" glove renew --ttl 24h "$exp"
 	exits 0 "renew --up-to takes what is left" glove renew --ttl 24h --up-to "$exp"
 	exits 75 "renew of another generation" glove renew --expect-gen 1 "$exp"
 	exits 2 "four characters are not enough to revoke" glove revoke "${exp:4:4}"
