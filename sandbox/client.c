@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/text.h"
 #include "sandbox/supervisor_impl.h"
 
 /* Takes its payload apart; 0, or -1 with the reason to drop the client. */
@@ -154,22 +153,6 @@ join(struct supervisor *s, struct client *c, uint16_t rows, uint16_t cols)
 		client_exit(c, s->cause, s->status, s->done);
 }
 
-/* The one thing that a session writes and that apply does not take along. */
-static void
-tell_of_repository(struct supervisor *s, struct client *c)
-{
-	AUTO(buf) struct buf b;
-
-	if (s->common == NULL || s->l->mode != MODE_STAGED)
-		return;
-	buf_init(&b, ATTACH_DATA_MAX);
-	buf_put_str(&b, "this is a linked git worktree: commits go to a copy of ");
-	escape_put(&b, str_of(s->common), 512);
-	buf_put_str(&b, " that lasts as long as the session's files; "
-	    "apply takes the files, not the commits");
-	client_say(c, ATTACH_NOTICE, buf_bytes(&b));
-}
-
 static int
 on_first(struct supervisor *s, struct client *c, struct cur *in, int *fd,
     struct err *e)
@@ -188,7 +171,6 @@ on_first(struct supervisor *s, struct client *c, struct cur *in, int *fd,
 		return err_set(e, ERR_DENIED, "the session's token");
 	s->came = c->first = 1;
 	join(s, c, rows, cols);
-	tell_of_repository(s, c);
 	return 0;
 }
 

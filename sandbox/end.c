@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "sandbox/changes.h"
+#include "sandbox/mounts.h"
 #include "sandbox/supervisor_impl.h"
 
 #define OUTCOME		"outcome"
@@ -98,6 +99,24 @@ supervisor_forget_outcome(const struct supervisor *s)
 		(void)unlinkat(dir, OUTCOME, 0);
 		(void)unlinkat(dir, MANIFEST, 0);
 	}
+}
+
+void
+supervisor_notices(const struct supervisor *s, struct client *c)
+{
+	AUTO(buf) struct buf b;
+	AUTO(fd) int objects = -1;
+	struct err e;
+
+	/* Everything git does touches an index; objects are what counts. */
+	if (s->common == NULL || open_dir(s->l->state,
+	    MOUNTS_COMMON "/upper/objects", &objects, &e))
+		return;
+	buf_init(&b, ATTACH_DATA_MAX);
+	buf_put_str(&b, "what git committed is in this session's copy of ");
+	escape_put(&b, str_of(s->common), 512);
+	buf_put_str(&b, ": apply takes the files, not the commits");
+	client_say(c, ATTACH_NOTICE, buf_bytes(&b));
 }
 
 static void

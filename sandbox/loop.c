@@ -221,10 +221,14 @@ tell_clients(struct supervisor *s, struct now now)
 	    !(f == NULL || flow_drained(f) || since >= linger_us(s)))
 		return;
 	s->told = 1;
-	for (int i = 0; i < ATTACHED_MAX; i++)
-		if (s->client[i].fd >= 0 && s->client[i].joined)
-			client_exit(&s->client[i], s->cause, s->status,
-			    s->done);
+	for (int i = 0; i < ATTACHED_MAX; i++) {
+		struct client *c = &s->client[i];
+
+		if (c->fd < 0 || !c->joined)
+			continue;
+		supervisor_notices(s, c);
+		client_exit(c, s->cause, s->status, s->done);
+	}
 }
 
 /* Is there nobody left to hear, or no time left to wait for them? */

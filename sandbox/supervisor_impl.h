@@ -99,6 +99,8 @@ int supervisor_loop(struct supervisor *s, struct err *e) MUST_CHECK;
 
 /* end.c: say that it is over, with what it changed; or write it down. */
 void supervisor_end(struct supervisor *s);
+/* supervisor_notices(s, c): what a person should know at the end. */
+void supervisor_notices(const struct supervisor *s, struct client *c);
 void supervisor_forget_outcome(const struct supervisor *s);
 
 /* flow.c */
