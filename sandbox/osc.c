@@ -19,6 +19,16 @@ pass(struct osc *o, struct buf *out)
 	o->state = OSC_TEXT;
 }
 
+/* In its place stands a string terminator, which does nothing by itself: else
+ * what is on either side could grow together into another such command. */
+static void
+drop(struct osc *o, struct buf *out)
+{
+	buf_put(out, "\033\\", 2);
+	o->held = 0;
+	o->state = OSC_DROP;
+}
+
 static void
 hold(struct osc *o, uint8_t c, enum osc_state next)
 {
@@ -65,15 +75,12 @@ number(struct osc *o, uint8_t c, struct buf *out)
 		if (o->number <= NUMBER_MAX)
 			o->number = o->number * 10 + (unsigned)(c - '0');
 		/* Zeros without end are only there to get past this. */
-		if (o->held == sizeof(o->hold)) {
-			o->held = 0;
-			o->state = OSC_DROP;
-			return;
-		}
-		hold(o, c, OSC_NUMBER);
+		if (o->held == sizeof(o->hold))
+			drop(o, out);
+		else
+			hold(o, c, OSC_NUMBER);
 	} else if (o->number == CLIPBOARD) {
-		o->held = 0;
-		o->state = OSC_DROP;
+		drop(o, out);
 		dropped(o, c);
 	} else {
 		pass(o, out);

@@ -9,6 +9,7 @@
 
 #include "sandbox/osc.h"
 
+#define ST "\033\\"
 #define PAYLOAD "52;c;aGVsbG8="
 
 /* Through the filter in pieces of ${size}. */
@@ -27,17 +28,20 @@ filter(const char *in, size_t n, size_t size, struct buf *out)
 static const struct {
 	const char	*in, *want;
 } cases[] = {
-	{ "a\033]" PAYLOAD "\007b", "ab" },
-	{ "a\033]" PAYLOAD "\033\\b", "ab" },
-	{ "a\033]" PAYLOAD "\xc2\x9c" "b", "ab" },
-	{ "a\xc2\x9d" PAYLOAD "\007b", "ab" },
-	{ "a\033]" PAYLOAD "\030b", "ab" },
-	{ "\033]052;c;?\007x", "x" },
-	{ "\033]00000000000000000000000000052;c;?\007x", "x" },
-	{ "\033]52\007x", "x" },
-	{ "\033Ptmux;\033\033]" PAYLOAD "\007\033\\x", "\033Ptmux;\033\033\\x" },
-	{ "\033P\033]" PAYLOAD "\007\033\\x", "\033P\033\\x" },
-	{ "a\033]" PAYLOAD, "a" },
+	{ "a\033]" PAYLOAD "\007b", "a" ST "b" },
+	{ "a\033]" PAYLOAD "\033\\b", "a" ST "b" },
+	{ "a\033]" PAYLOAD "\xc2\x9c" "b", "a" ST "b" },
+	{ "a\xc2\x9d" PAYLOAD "\007b", "a" ST "b" },
+	{ "a\033]" PAYLOAD "\030b", "a" ST "b" },
+	{ "\033]052;c;?\007x", ST "x" },
+	{ "\033]00000000000000000000000000052;c;?\007x", ST "x" },
+	{ "\033]52\007x", ST "x" },
+	{ "\033Ptmux;\033\033]" PAYLOAD "\007\033\\x", "\033Ptmux;\033" ST "\033\\x" },
+	{ "\033P\033]" PAYLOAD "\007\033\\x", "\033P" ST "\033\\x" },
+	{ "a\033]" PAYLOAD, "a" ST },
+	/* what is left and right of one must not make another */
+	{ "\033]\033]52;c\03252;c;?\007", "\033]" ST "52;c;?\007" },
+	{ "\033]5\033]52;c\0322;c;?\007", "\033]5" ST "2;c;?\007" },
 	/* what must come through as it is */
 	{ "", "" },
 	{ "plain \xc3\xa9 \xc2\xa9 text\r\n", "plain \xc3\xa9 \xc2\xa9 text\r\n" },
