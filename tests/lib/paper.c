@@ -93,8 +93,12 @@ run(void *cookie, const struct committed *c, const struct order *o, struct err *
 			b->state = PAPER_STOPS;
 		return 0;
 	case ORDER_DONE:
-		if (b != NULL)
-			b->told_done = 1;
+		if (b == NULL || o->worker)
+			return 0;
+		b->told_done = 1;
+		/* Its channel is closed: a held agent goes with that. */
+		if (b->state == PAPER_HELD)
+			b->state = PAPER_GONE;
 		return 0;
 	default:
 		return 0;
