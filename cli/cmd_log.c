@@ -23,6 +23,10 @@ wanted(const struct log *l, const struct json *r)
 
 	if (reply_time(r, "time") < l->since_us)
 		return 0;
+	/* There is one behind every commit: for machines, or on demand. */
+	if (l->kind == NULL && !l->c->json && !l->c->verbose &&
+	    str_eq(event, STR("commit_footer")))
+		return 0;
 	return l->kind == NULL || str_eq(machine, str_of(l->kind)) ||
 	    str_eq(event, str_of(l->kind)) || (strcmp(l->kind, "refused") == 0 &&
 	    reply_bool(r, "refused"));

@@ -40,6 +40,21 @@ time_row(struct cli *c, const struct json *o, const char *name, const char *key)
 	text_row(c, name, (struct str){ (const char *)b.p, b.n });
 }
 
+/* Lines, as words in a row. */
+static void
+lines_row(struct cli *c, const char *name, struct str s)
+{
+	AUTO(buf) struct buf b;
+
+	buf_init(&b, VALUE_MAX);
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] != '\n')
+			buf_put(&b, &s.p[i], 1);
+		else if (i + 1 < s.n)
+			buf_put_str(&b, ", ");
+	text_row(c, name, (struct str){ (const char *)b.p, b.n });
+}
+
 static void
 list_row(struct cli *c, const struct json *o, const char *name, const char *key)
 {
@@ -109,7 +124,7 @@ session(struct cli *c, const struct json *s)
 	list_row(c, s, "exposures", "exposures");
 	changes_row(c, s);
 	number_row(c, s, "denials", "denials");
-	text_row(c, "enforced", reply_str(s, "enforced"));
+	lines_row(c, "enforced", reply_str(s, "enforced"));
 	text_row(c, "binding", reply_str(s, "binding"));
 	text_row(c, "plan", reply_str(s, "plan"));
 }

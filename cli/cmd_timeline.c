@@ -179,7 +179,7 @@ draw(struct cli *c, const struct moment *m, const struct marks *k, int *live,
 		out_put(o, " -> ");
 		out_foreign(o, to, 32);
 	}
-	record_fields(o, m->record, c->wide ? 100 : 5);
+	record_fields(o, m->record, c->wide);
 	out_put(o, "\n");
 }
 

@@ -34,7 +34,7 @@ records_each(struct cli *c, const char *subject, int64_t from,
 	}
 }
 
-/* What is there for machines only. */
+/* What is there for machines, or stands in the line anyway. */
 static int
 dull(const char *name)
 {
@@ -42,7 +42,9 @@ dull(const char *name)
 		"plan", "plan_text", "session_digest", "binding", "binding_text",
 		"argv_digest", "limits", "manifest", "manifest_blob", "pidns",
 		"init_start", "supervisor_start", "ends_boot_us", "actor_name",
-		"actor_pid", "latest_us", "last_write_us", "prev_root",
+		"actor_pid", "actor_uid", "owner_uid", "link", "init_pid",
+		"supervisor_pid", "signals", "incarnation", "mac_no",
+		"reducer", "prev_size", "exposure", "session", "latest_us", "last_write_us", "prev_root",
 		"prev_seal", "cert", "install_salt", "next_root", "genesis_sig",
 		"recovery_pub", "log_pub", "pub", "enforced" };
 
@@ -85,16 +87,14 @@ put_value(struct out *o, const char *name, const struct json *v)
 }
 
 void
-record_fields(struct out *o, const struct json *record, size_t max)
+record_fields(struct out *o, const struct json *record, int all)
 {
 	const struct json *fields = json_get(record, "fields");
 	const char *name;
 
 	for (size_t i = 0; (name = json_key_at(fields, i)) != NULL; i++) {
-		if (dull(name))
+		if (!all && dull(name))
 			continue;
-		if (max-- == 0)
-			return;
 		out_style(o, STYLE_DIM);
 		out_putf(o, " %s=", name);
 		out_style(o, STYLE_PLAIN);
@@ -133,6 +133,6 @@ record_line(struct cli *c, const struct json *record, int64_t now_us)
 	}
 	out_put(o, " by ");
 	out_foreign(o, reply_str(record, "actor"), 32);
-	record_fields(o, record, c->wide ? 100 : 8);
+	record_fields(o, record, c->wide);
 	out_put(o, "\n");
 }

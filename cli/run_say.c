@@ -44,7 +44,8 @@ run_header(struct cli *c, const struct run *r)
 	char id[ID_TEXT_MAX];
 
 	buf_init(&when, 128);
-	duration_put(&when, r->ends_us - clock_now().real_us);
+	duration_put(&when, (r->ends_us - clock_now().real_us + 500000) /
+	    1000000 * 1000000);
 	line_start(c);
 	out_putf(&c->note, "session %s   ", ids_short(c, str_of(r->id), id));
 	note_path(c, r->path);

@@ -14,7 +14,7 @@ shows() { waits "${2:-10}" eval "screen | grep -qF -- '$1'"; }
 seen() {
 	if shows "$1"; then ok "$2"; else fail "$2" "no '$1' on: $(screen | grep -v '^$' | tail -n 8)"; fi
 }
-prompt() { keys "clear; stty -a | md5sum | cut -c1-8; echo rea''dy" Enter; shows ready; }
+prompt() { keys "clear; stty -a | tail -n +2 | md5sum | cut -c1-8; echo rea''dy" Enter; shows ready; }
 
 tests() {
 	local before id
@@ -86,6 +86,20 @@ tests() {
 	seen "it was stopped" "a session that is stopped says so"
 	prompt
 	same "$before" "$(screen | grep -oE '^[0-9a-f]{8}' | head -n 1)" "and leaves the terminal as it was"
+
+	# What is asked is answered at the terminal, and Enter is no.
+	glove run -- sh -c 'echo new >new.txt' </dev/null
+	id=$(glove ps --all --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["sessions"][0]["id"])')
+	keys "clear; glove apply $id; echo code \$?" Enter
+	seen "[y/N]" "apply asks"
+	keys Enter
+	seen "code 6" "Enter is no"
+	check "and nothing was written" test ! -e new.txt
+	keys "clear; glove apply $id </dev/null; echo code \$?" Enter
+	seen "[y/N]" "it asks the terminal, not standard input"
+	keys "y" Enter
+	seen "code 0" "y is yes"
+	check "and it is written" test -e new.txt
 	t kill-server
 }
 
