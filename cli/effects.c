@@ -182,12 +182,11 @@ order_stop(struct world *w, const struct order *o, int worker,
 
 /*
  * What a session leaves that changed nothing: empty layers.  One that was lost
- * keeps what it wrote; the directory goes if it is empty.
+ * keeps what it wrote.
  */
 static void
 forget_session(struct world *w, const struct id *session, int lost)
 {
-	static const char *const layers[] = { "work", "upper" };
 	AUTO(fd) int dir = -1;
 	char path[PATH_ROOM];
 	struct err e;
@@ -196,12 +195,11 @@ forget_session(struct world *w, const struct id *session, int lost)
 	if (fd_openat2(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0,
 	    RESOLVE_NO_SYMLINKS, &dir, &e))
 		return;
-	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++)
-		if (!lost && changes_discard(dir, layers[i], &e))
-			log_event(LOG_LEVEL_WARN, "left_behind", "err=%s: %s",
-			    err_name(e.code), e.msg);
-	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++)
-		(void)unlinkat(dir, layers[i], AT_REMOVEDIR);
+	if (changes_discard(dir, "work", &e) ||
+	    (!lost && changes_discard(dir, "upper", &e)))
+		log_event(LOG_LEVEL_WARN, "left_behind", "err=%s: %s",
+		    err_name(e.code), e.msg);
+	(void)unlinkat(dir, "upper", AT_REMOVEDIR);
 	(void)unlinkat(dir, "outcome", 0);
 	(void)rmdir(path);
 }

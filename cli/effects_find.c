@@ -209,8 +209,12 @@ world_find(void *cookie, const struct id *session, const struct identity *who,
 
 	memset(f, 0, sizeof(*f));
 	f->kind = FOUND_NOTHING;
-	if (who->this_boot && find_alive(w, session, who, f, &why) == 0)
-		return 0;
+	if (who->this_boot) {
+		if (find_alive(w, session, who, f, &why) == 0)
+			return 0;
+		log_event(LOG_LEVEL_WARN, "no_supervisor", "err=%s: %s",
+		    err_name(why.code), why.msg);
+	}
 	if (who->this_boot && (end_process(who->supervisor_pid, who->supervisor_start) ||
 	    end_process(who->init_pid, who->init_start))) {
 		log_event(LOG_LEVEL_ERROR, "does_not_die", "pid=%llu",

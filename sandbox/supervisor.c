@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -278,6 +279,10 @@ prepare(struct supervisor *s, const struct launch *l, struct err *e)
 	/* A client or an agent that goes away must not take us along. */
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return err_set(e, ERR_SYS, "signal");
+	/* Once more, by us: whoever connects sees this process as its peer, and
+	 * so can the next gloved tell it from a stranger (unix(7)). */
+	if (listen(s->listener, SOMAXCONN) != 0)
+		return err_set(e, ERR_SYS, "listen");
 	return grants_init(&s->grants, l, e) ||
 	    fd_nonblock(s->channel, 1, e) ||
 	    fd_nonblock(s->listener, 1, e) ? -1 : 0;
