@@ -11,7 +11,8 @@
 #include "sandbox/grant.h"
 #include "sandbox/osc.h"
 
-/* The insides of a supervisor: supervisor.c, end.c, client.c, flow.c. */
+/* The insides of a supervisor: supervisor.c, loop.c, end.c, client.c,
+ * attach.c, flow.c. */
 
 enum {
 	ATTACHED_MAX	= 16,		/* clients of one session at once */
@@ -118,6 +119,9 @@ int flow_drained(const struct flow *f);	/* nothing more will come out */
 
 /* client.c */
 void client_accept(struct supervisor *s);
+/* attach.c: one message of it; the reason to drop it, if it fails. */
+int client_hear(struct supervisor *s, struct client *c, struct err *e)
+    MUST_CHECK;
 void client_serve(struct supervisor *s, struct client *c, short events);
 void client_say(struct client *c, int code, struct bytes b);
 void client_exit(struct client *c, int cause, int status, int recorded);
