@@ -2,6 +2,8 @@
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
+#include <stdint.h>
+
 /*
  * Every limit on what comes from outside, with its unit and its reason.  Over
  * it the answer is TOOBIG or LIMIT.
@@ -31,5 +33,9 @@ enum {
 	EXPOSURE_TTL_S	= 8 * 3600,
 	EXPOSURE_MAX_S	= 24 * 3600
 };
+
+/* Bytes of content that one look at a session's changes reads: an agent can
+ * make a file of any size out of nothing. */
+#define CHANGE_BYTES_MAX	(INT64_C(64) << 30)
 
 #endif

@@ -230,11 +230,19 @@ static int
 look_host(struct work *w, size_t i, int *dir, const char **why, struct err *e)
 {
 	const struct change *c = work_change(w, i);
+	int64_t from = work_from(w, i)->size, to = work_to(w, i)->size;
+	int64_t room = from > to ? from : to;
 	size_t at;
+	int rc;
 
 	*dir = work_parent(w, c->path);
-	if (*dir >= 0)
-		return look_at(*dir, path_name(c->path), LOOK_DIGEST, &w->look, e);
+	if (*dir >= 0) {
+		/* What is larger than both is neither, and need not be read. */
+		w->look.room = &room;
+		rc = look_at(*dir, path_name(c->path), LOOK_DIGEST, &w->look, e);
+		w->look.room = NULL;
+		return rc;
+	}
 	memset(&w->look, 0, sizeof(w->look));
 	w->look.side.target = STR("");
 	switch (w->parent_errno) {

@@ -76,7 +76,7 @@ has_text(const struct change *c)
 	return c->kind != CHANGE_KIND_KEEP && !only_dirs(c) &&
 	    c->before.type <= CHANGE_TYPE_SYMLINK &&
 	    c->after.type <= CHANGE_TYPE_SYMLINK &&
-	    (c->notes & CHANGE_NOTE_UNREADABLE) == 0;
+	    (c->notes & (CHANGE_NOTE_UNREADABLE | CHANGE_NOTE_HUGE)) == 0;
 }
 
 static int

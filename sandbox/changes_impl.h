@@ -55,11 +55,14 @@ enum {				/* what look_at() is to find out besides */
 struct look {
 	struct change_side side;	/* target: in target_buf */
 	struct stat	st;		/* of what is there; else zeros */
-	uint32_t	notes;		/* UNREADABLE, PLANTED, SETID */
+	uint32_t	notes;		/* UNREADABLE, PLANTED, SETID, HUGE */
 	uint8_t		whiteout;	/* marks of the overlay */
 	uint8_t		opaque;
 	uint8_t		xattr[SHA256_BYTES];	/* over all others; 0: none */
 	char		target_buf[PATH_BYTES_MAX + 1];
+	/* In: how many bytes may be read, which it counts down; over that the
+	 * note is HUGE and there is no digest.  NULL: as many as there are. */
+	int64_t		*room;
 };
 
 /*

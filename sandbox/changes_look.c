@@ -75,6 +75,10 @@ look_content(int at, struct look *l, struct err *e)
 	struct sha256 s;
 	ssize_t n;
 
+	if (l->room != NULL && l->st.st_size > *l->room) {
+		l->notes |= CHANGE_NOTE_HUGE;
+		return 0;
+	}
 	if ((fd = open(fd_path(at, path), O_RDONLY | O_CLOEXEC)) < 0) {
 		if (errno != EACCES && errno != EPERM)
 			return err_set(e, ERR_SYS, "open a file");
@@ -92,6 +96,12 @@ look_content(int at, struct look *l, struct err *e)
 			return err_set(e, ERR_SYS, "read a file");
 		sha256_update(&s, chunk, (size_t)n);
 		l->side.size += n;
+		/* It grows while we read. */
+		if (l->room != NULL && (*l->room -= n) < 0) {
+			*l->room = 0;
+			l->notes |= CHANGE_NOTE_HUGE;
+			return 0;
+		}
 	}
 	sha256_final(&s, l->side.digest);
 	return 0;

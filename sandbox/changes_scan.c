@@ -38,6 +38,7 @@ struct scan {
 	size_t		 ntodo, cap;
 	struct look	 up, low;	/* 4 KiB each: not on the stack */
 	uid_t		 uid;
+	int64_t		 room;		/* bytes that may still be read */
 };
 
 /* The names of one directory, sorted, in one piece of memory. */
@@ -143,7 +144,7 @@ notes_of(const struct scan *s, const struct change *c, int refused)
 	int had = low->side.type, has = c->after.type;
 	uint32_t n = refused ? CHANGE_NOTE_ABOVE : 0;
 
-	n |= low->notes & CHANGE_NOTE_UNREADABLE;
+	n |= low->notes & (CHANGE_NOTE_UNREADABLE | CHANGE_NOTE_HUGE);
 	if (had > CHANGE_TYPE_SYMLINK)
 		n |= CHANGE_NOTE_SPECIAL;
 	if (had != CHANGE_TYPE_ABSENT && had != CHANGE_TYPE_DIR &&
@@ -152,7 +153,8 @@ notes_of(const struct scan *s, const struct change *c, int refused)
 	if (has == CHANGE_TYPE_ABSENT)
 		return n;
 
-	n |= up->notes & (CHANGE_NOTE_UNREADABLE | CHANGE_NOTE_PLANTED);
+	n |= up->notes & (CHANGE_NOTE_UNREADABLE | CHANGE_NOTE_PLANTED |
+	    CHANGE_NOTE_HUGE);
 	n |= has == CHANGE_TYPE_FIFO ? CHANGE_NOTE_FIFO : 0;
 	n |= has == CHANGE_TYPE_DEVICE ? CHANGE_NOTE_DEVICE : 0;
 	n |= has == CHANGE_TYPE_SOCKET ? CHANGE_NOTE_SOCKET : 0;
@@ -376,6 +378,8 @@ changes_scan(int upper_dirfd, int lower_dirfd,
 	s->since_ns = opts != NULL ? opts->since_ns : 0;
 	s->m = m;
 	s->uid = geteuid();
+	s->room = CHANGE_BYTES_MAX;
+	s->up.room = s->low.room = &s->room;
 	rc = scan_all(s, e);
 	free(s->todo);
 	if (rc != 0)

@@ -96,6 +96,7 @@ copy(int from, int dirfd, const char *name, const struct change_side *side,
 	AUTO(mem) uint8_t *chunk = malloc(COPY_BYTES);
 	uint8_t got[SHA256_BYTES];
 	struct sha256 s;
+	int64_t left = side->size;
 	ssize_t n;
 
 	if (chunk == NULL)
@@ -105,11 +106,13 @@ copy(int from, int dirfd, const char *name, const struct change_side *side,
 	if (to < 0)
 		return err_set(e, ERR_SYS, "a new file");
 	sha256_init(&s);
-	while ((n = read(from, chunk, COPY_BYTES)) != 0) {
+	/* One that grew is read no further than where that shows. */
+	while (left >= 0 && (n = read(from, chunk, COPY_BYTES)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return err_set(e, ERR_SYS, "read");
+		left -= n;
 		sha256_update(&s, chunk, (size_t)n);
 		if (fd_write_all(to, chunk, (size_t)n, e))
 			return -1;

@@ -44,17 +44,20 @@ read_content(int fd, const struct change_side *side, struct text *t,
 	AUTO(mem) uint8_t *chunk = malloc(READ_BYTES);
 	struct sha256 s;
 	size_t sniffed = 0, look;
+	int64_t left = side->size;
 	ssize_t n;
 
 	if (chunk == NULL)
 		return err_set(e, ERR_NOMEM, "read a file");
 	t->big = side->size > TEXT_BYTES_MAX;
 	sha256_init(&s);
-	while ((n = read(fd, chunk, READ_BYTES)) != 0) {
+	/* One that grew is read no further than where that shows. */
+	while (left >= 0 && (n = read(fd, chunk, READ_BYTES)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return err_set(e, ERR_SYS, "read a file");
+		left -= n;
 		sha256_update(&s, chunk, (size_t)n);
 		look = SNIFF_BYTES - sniffed < (size_t)n ?
 		    SNIFF_BYTES - sniffed : (size_t)n;

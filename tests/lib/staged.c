@@ -237,7 +237,7 @@ put_tree(int dirfd, const char *path, struct buf *b)
 	assert_true(n >= 0);
 	for (int i = 0; i < n; i++) {
 		char sub[PATH_BYTES_MAX + 1];
-		struct look l;
+		struct look l = { .room = NULL };
 		struct err e;
 
 		assert_int_equal(0, look_at(dirfd, v[i]->d_name, LOOK_DIGEST, &l,

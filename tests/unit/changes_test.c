@@ -340,6 +340,25 @@ devices_and_sockets_are_named_and_left_out(void **state)
 }
 
 static int
+out_of_nothing(int upper)
+{
+	int fd = openat(upper, "sparse", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	int rc = ftruncate(fd, CHANGE_BYTES_MAX + 1);
+
+	(void)close(fd);
+	return rc || make_file(upper, "a", "1\n");
+}
+
+static void
+a_file_of_any_size_takes_no_time(void **state)
+{
+	(void)state;
+	by_hand(":", out_of_nothing,
+	    "create file 0644 a\n"
+	    "create file 0644 sparse !HUGE\n");
+}
+
+static int
 locked(int upper)
 {
 	if (geteuid() == 0) {
@@ -625,6 +644,7 @@ main(void)
 		cmocka_unit_test(forged_overlay_marks_are_refused_with_all_below),
 		cmocka_unit_test(other_attributes_are_named),
 		cmocka_unit_test(devices_and_sockets_are_named_and_left_out),
+		cmocka_unit_test(a_file_of_any_size_takes_no_time),
 		cmocka_unit_test(what_cannot_be_read_is_named),
 		cmocka_unit_test(a_path_that_is_too_long_is_named_at_its_directory),
 		cmocka_unit_test(what_both_sides_changed_is_named),
