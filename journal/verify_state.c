@@ -51,6 +51,9 @@ states_record(struct verify *v, const struct record *r)
 	if (fold(r, !row->used, s, &e)) {
 		check_fail(v, CHECK_MACHINE, "record %" PRIu64 ": %s", r->index,
 		    e.msg);
+		/* Nothing is known of it: the place stays free. */
+		if (row->used == ROW_FREE)
+			free(TAKE(row->full));
 		return;
 	}
 	compress(all, s, row);

@@ -234,10 +234,14 @@ each_kind_of_changed_row_is_found(void **state)
 		"UPDATE commit_sig SET key = zeroblob(10) WHERE no = 3",
 		"UPDATE commit_sig SET sig = (SELECT sig FROM commit_sig WHERE"
 		    " no = 4) WHERE no = 3",
-		"UPDATE sealed SET value = x'00' WHERE rowid = 1",
-		"UPDATE sealed SET salt = zeroblob(32) WHERE rowid = 1",
-		"UPDATE sealed SET tag = 25 WHERE rowid = 1",
-		"UPDATE sealed SET idx = 1 WHERE rowid = 1",
+		"UPDATE sealed SET value = x'00' WHERE idx = (SELECT min(idx)"
+		    " FROM sealed) AND tag = 28",
+		"UPDATE sealed SET salt = zeroblob(32) WHERE idx = (SELECT min(idx)"
+		    " FROM sealed) AND tag = 28",
+		"UPDATE sealed SET tag = 25 WHERE idx = (SELECT min(idx)"
+		    " FROM sealed) AND tag = 28",
+		"UPDATE sealed SET idx = 1 WHERE idx = (SELECT min(idx)"
+		    " FROM sealed) AND tag = 28",
 		"INSERT INTO tile VALUES (0, 0, zeroblob(32), zeroblob(8192))",
 		"UPDATE exposure SET state = 5 WHERE rowid = 1",
 		"UPDATE exposure SET owed = 3 WHERE rowid = 1",
