@@ -148,7 +148,6 @@ take_output(struct supervisor *s, struct flow *f, int k)
 		shut(&f->out[k]);
 		return 0;
 	}
-	f->written += (uint64_t)n;
 	if (!f->terminal) {
 		show(s, f, k == 2 ? ATTACH_ERRORS : ATTACH_OUTPUT,
 		    bytes_of(b, (size_t)n));

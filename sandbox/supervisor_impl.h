@@ -37,7 +37,6 @@ struct flow {
 	int		 eof;		/* no more input after that */
 	int		 over;		/* it exited; status */
 	int		 status;
-	uint64_t	 written;	/* bytes of output */
 };
 
 struct client {
