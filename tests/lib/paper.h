@@ -93,4 +93,25 @@ int paper_fact_id(struct paper *p, int machine, const struct id *id, int fact,
 size_t paper_orders(const struct paper *p, enum order_kind kind,
     const struct id *subject);
 
+/* ---- paper_say.c --------------------------------------------------------- */
+
+enum { PAPER_ME = 1000, PAPER_OTHER = 1001 };
+
+/* paper_text(machine, id): an id as text; four at a time. */
+char *paper_text(int machine, const struct id *id);
+struct id paper_lease(struct paper *p, const struct id *session);
+/* paper_ok(p, n): the result of request ${n}, which succeeded; paper_code: how
+ * it failed; paper_get: a text of an object, one at a time. */
+struct json *paper_ok(struct paper *p, int64_t n);
+int paper_code(struct paper *p, int64_t n);
+const char *paper_get(const struct json *o, const char *key);
+/* paper_running: a session past its gate; paper_staged: the change of one that
+ * has ended. */
+struct id paper_running(struct paper *p);
+struct id paper_staged(struct paper *p);
+
+#define SESSION(p, id)	paper_state((p), MACHINE_SESSION, &(id))
+#define EXPOSURE(p, id)	paper_state((p), MACHINE_EXPOSURE, &(id))
+#define CHANGE(p, id)	paper_state((p), MACHINE_CHANGE, &(id))
+
 #endif
