@@ -51,7 +51,9 @@ engine_free(struct engine *en)
 	free(en->leases.v);
 	free(en->failures.v);
 	free(en->followers.v);
-	explicit_bzero(en->tokens.v, en->tokens.cap * sizeof(en->tokens.v[0]));
+	if (en->tokens.v != NULL)
+		explicit_bzero(en->tokens.v,
+		    en->tokens.cap * sizeof(en->tokens.v[0]));
 	free(en->tokens.v);
 	free(en->home);
 	free(en->attach_dir);

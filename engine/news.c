@@ -341,6 +341,8 @@ failures_settle(struct engine *en, struct err *e)
 	size_t n = en->failures.n;
 	int rc = 0;
 
+	if (n == 0)
+		return 0;
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		struct failure f = en->failures.v[i];
 
