@@ -3,15 +3,7 @@
 #include <string.h>
 
 #include "engine/control.h"
-
-/* JSON-RPC 2.0 errors of its own; ours are -32000 - enum err_code. */
-enum {
-	RPC_PARSE = -32700,
-	RPC_REQUEST = -32600,
-	RPC_METHOD = -32601,
-	RPC_PARAMS = -32602,
-	RPC_OURS = -32000
-};
+#include "engine/rpc.h"
 
 struct conn {
 	uint64_t	 number;
@@ -139,46 +131,13 @@ send_frame(struct conn *k, const struct json *frame)
 		k->dead = 1;
 }
 
-static struct json *
-frame_new(const struct json *id)
-{
-	struct json *f = json_make_object();
-
-	json_set_cstr(f, "jsonrpc", "2.0");
-	if (id != NULL && !json_is_null(id))
-		json_set(f, "id", json_clone(id));
-	else
-		json_set_null(f, "id");
-	return f;
-}
-
-/* What a program can act on: the name, the exit code, why, what to do. */
-static struct json *
-error_data(const struct err *err, struct json *more)
-{
-	struct json *data = more != NULL ? more : json_make_object();
-	struct json *fix = json_make_array();
-
-	json_set_cstr(data, "code", err_wire(err->code));
-	json_set_int(data, "exit", err_exit(err->code));
-	json_set_cstr(data, "why", err->why[0] != '\0' ? err->why : NULL);
-	json_add_str(fix, str_of(err_do(err)));
-	json_set(data, "fix", fix);
-	return data;
-}
-
 /* Takes ${more}. */
 static void
 send_error(struct conn *k, const struct json *id, int rpc, const struct err *err,
     struct json *more)
 {
-	AUTO(json) struct json *frame = frame_new(id);
-	struct json *error = json_make_object();
+	AUTO(json) struct json *frame = rpc_error(id, rpc, err, more);
 
-	json_set_int(error, "code", rpc);
-	json_set_cstr(error, "message", err->msg);
-	json_set(error, "data", error_data(err, more));
-	json_set(frame, "error", error);
 	send_frame(k, frame);
 }
 
@@ -217,7 +176,7 @@ answer_to(const struct control *c, struct conn *k, struct ask *a)
 		send_error(k, a->id, RPC_OURS - a->err.code, &a->err, TAKE(a->data));
 		return;
 	}
-	frame = frame_new(a->id);
+	frame = rpc_frame(a->id);
 	if (a->result == NULL)
 		json_set_null(frame, "result");
 	else
@@ -249,27 +208,6 @@ control_note(struct control *c, uint64_t conn, const char *method,
 		send_frame(k, frame);
 }
 
-/* A legal id: text, an integer, or null. */
-static int
-check_envelope(const struct json *o, struct str *method, struct err *e)
-{
-	static const char *const keys[] = { "jsonrpc", "id", "method", "params", NULL };
-	const struct json *id = json_get(o, "id"), *params = json_get(o, "params");
-	struct str version;
-
-	if (!json_is_object(o))
-		return err_say(e, ERR_FORMAT, "a frame is one JSON object on one line");
-	if (json_known(o, keys, e) || json_get_str(o, "jsonrpc", &version, e))
-		return -1;
-	if (!str_eq(version, STR("2.0")))
-		return err_say(e, ERR_FORMAT, "this is not JSON-RPC 2.0");
-	if (id != NULL && !json_is_string(id) && !json_is_int(id) && !json_is_null(id))
-		return err_say(e, ERR_FORMAT, "an id is a string, an integer or null");
-	if (params != NULL && !json_is_object(params))
-		return err_say(e, ERR_FORMAT, "params is an object");
-	return json_get_str(o, "method", method, e);
-}
-
 /* Find the row and see that the request fits it; the JSON-RPC code if not. */
 static int
 check_request(const struct json *frame, const struct conn *k,
@@ -277,7 +215,7 @@ check_request(const struct json *frame, const struct conn *k,
 {
 	struct str method;
 
-	if (check_envelope(frame, &method, e))
+	if (rpc_envelope(frame, &method, e))
 		return RPC_REQUEST;
 	if ((*req = request_find(method)) == NULL) {
 		(void)err_say(e, ERR_UNSUPPORTED, "there is no request \"%.*s\"",

@@ -182,6 +182,9 @@ struct new_lease {
 };
 int exposure_append(struct engine *en, struct ask *a, const struct new_lease *l,
     uint64_t *index, struct err *e) MUST_CHECK;
+/* start_gather(en, a, s, e): the parameters of session.start into ${s}. */
+int start_gather(struct engine *en, const struct ask *a, struct start *s,
+    struct err *e) MUST_CHECK;
 /* param_mode: a mode of this version, from params.mode. */
 int param_mode(const struct ask *a, enum mode *mode, struct err *e) MUST_CHECK;
 
@@ -213,6 +216,9 @@ void orders_run(struct engine *en, const struct committed *c);
 void failure_note(struct engine *en, int machine, const struct id *id,
     enum order_kind kind, const struct err *err);
 
+/* news_worker_lost(en, s, actor, e): a worker that died tells nothing. */
+int news_worker_lost(struct engine *en, const struct subject *s, enum actor actor,
+    struct err *e) MUST_CHECK;
 /* failures_settle(en, e): record what could not be carried out. */
 int failures_settle(struct engine *en, struct err *e) MUST_CHECK;
 
