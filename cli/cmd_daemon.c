@@ -70,10 +70,35 @@ cmd_daemon_status(struct cli *c, struct err *e)
 	return 0;
 }
 
+/*
+ * --now: every session first.  When the journal cannot be written they are
+ * left to their supervisors, which end them without a gloved.
+ */
+static int
+end_sessions(struct cli *c, struct err *e)
+{
+	AUTO(json) struct json *list = NULL;
+	struct json *sessions;
+
+	if (cli_call(c, "session.list", NULL, &list, e))
+		return -1;
+	sessions = json_get(list, "sessions");
+	for (size_t i = 0; i < json_len(sessions); i++) {
+		AUTO(json) struct json *got = NULL, *p = cli_write(c, NULL);
+
+		json_set_str(p, "id", reply_str(json_at(sessions, i), "id"));
+		json_set_bool(p, "now", 1);
+		if (cli_wait(c, "session.stop", TAKE(p), &got, e) &&
+		    e->code != ERR_JOURNAL)
+			return -1;
+	}
+	return 0;
+}
+
 int
 cmd_daemon_stop(struct cli *c, struct err *e)
 {
-	AUTO(json) struct json *p = NULL, *got = NULL;
+	AUTO(json) struct json *got = NULL;
 	int64_t sessions;
 
 	if (find(c, e)) {
@@ -88,10 +113,10 @@ cmd_daemon_stop(struct cli *c, struct err *e)
 		out_put(&c->out, "would stop gloved\nnothing was changed\n");
 		return 0;
 	}
-	p = cli_write(c, NULL);
-	if (args_has(&c->args, FLAG_NOW))
-		json_set_bool(p, "now", 1);
-	if (cli_call(c, "daemon.stop", TAKE(p), &got, e) || see_it_go(c, e))
+	if (args_has(&c->args, FLAG_NOW) && end_sessions(c, e))
+		return -1;
+	if (cli_call(c, "daemon.stop", cli_write(c, NULL), &got, e) ||
+	    see_it_go(c, e))
 		return -1;
 	sessions = reply_int(got, "sessions", 0);
 	if (c->json)

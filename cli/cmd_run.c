@@ -93,6 +93,19 @@ cut_short(struct cli *c, const struct run *r)
 	out_putf(&c->note, ": %s\n", cause_doc(r->end.cause));
 }
 
+/* How it ended, from gloved; from the next one if this one was ended. */
+static int
+ask_story(struct cli *c, const struct run *r, struct json **show, struct err *e)
+{
+	if (cli_call(c, "session.wait", cli_id(r->id), show, e) == 0)
+		return 0;
+	if (e->code != ERR_PEER)
+		return -1;
+	client_close(c->client);
+	c->client = NULL;
+	return cli_call(c, "session.wait", cli_id(r->id), show, e);
+}
+
 /* It is over: the rest of the story is with gloved. */
 static int
 finished(struct cli *c, const struct run *r, struct err *e)
@@ -109,8 +122,7 @@ finished(struct cli *c, const struct run *r, struct err *e)
 	if (!talks(c) && !c->json && !ours)
 		return 0;
 	/* The command's own exit code counts, whatever gloved has to say. */
-	if (cli_call(c, "session.wait", cli_id(r->id), &show, &failed) &&
-	    !c->quiet) {
+	if (ask_story(c, r, &show, &failed) && !c->quiet) {
 		out_put(&c->note, "glove: what became of it is not known yet: ");
 		out_foreign(&c->note, str_of(failed.msg), ERR_MSG_MAX);
 		out_put(&c->note, "\n");
@@ -131,7 +143,7 @@ ask_gloved(struct cli *c, struct run *r)
 	struct err ignore;
 	struct str by;
 
-	if (cli_call(c, "session.wait", cli_id(r->id), &show, &ignore))
+	if (ask_story(c, r, &show, &ignore))
 		return -1;
 	by = reply_str(show, "ended_by");
 	r->end = (struct pump_end){ .how = PUMP_EXIT, .cause = CAUSE_LOST,

@@ -76,7 +76,7 @@ int engine_turn(struct engine *en, struct now now, struct err *e) MUST_CHECK;
 
 /* engine_live(en): sessions that have not ended, and work in progress. */
 size_t engine_live(const struct engine *en);
-/* engine_leaving(en): 1 after daemon.stop; 2: at once. */
+/* engine_leaving(en): 1 after daemon.stop. */
 int engine_leaving(const struct engine *en);
 
 /* ---- for recovery/ ------------------------------------------------------ */

@@ -93,11 +93,8 @@ handle_daemon_status(struct engine *en, struct ask *a, struct err *e)
 int
 handle_daemon_stop(struct engine *en, struct ask *a, struct err *e)
 {
-	int now = 0;
-
-	if (json_opt_bool(a->params, "now", &now, e))
-		return -1;
-	en->leaving = now ? 2 : 1;
+	(void)e;
+	en->leaving = 1;
 	a->result = json_make_object();
 	json_set_cstr(a->result, "schema", "glove.stop/1");
 	json_set_int(a->result, "sessions", (int64_t)live_sessions(en));

@@ -179,7 +179,7 @@ static const struct {
 	{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session.show\",\"params\":{\"id\":\"ses_1\"}}\n", "-32602", 0 },
 	{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session.list\",\"params\":{\"all\":1}}\n", "-32602", 0 },
 	{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session.list\",\"params\":{\"request_id\":\"x\"}}\n", "-32602", 0 },
-	{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"daemon.stop\",\"params\":{\"now\":\"yes\"}}\n", "-32602", 0 },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session.stop\",\"params\":{\"id\":\"ses_0123456789abcdef\",\"now\":\"yes\"}}\n", "-32602", 0 },
 	{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"blob.read\",\"params\":{\"digest\":\"XY\",\"offset\":0}}\n", "-32602", 0 },
 	{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session.exec\",\"params\":{\"id\":\"ses_0123456789abcdef\",\"nonce\":\"00\",\"command\":[1]}}\n", "-32602", 0 },
 };
