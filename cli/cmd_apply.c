@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* glove apply, discard, undo: what becomes of staged changes. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/staged.h"
 
 enum { QUESTION_MAX = 512, PATH_SHOWN = 512, LISTED_MAX = 50 };
-
-/* What an earlier apply of other paths has done; -1 if there was none. */
-static int
-undo_dir(const struct cli *c, const struct staged *st)
-{
-	char path[PATH_BYTES_MAX + 64];
-
-	(void)snprintf(path, sizeof(path), "%s/undo/%s", c->home.state, st->id);
-	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
 
 /*
  * What stands in the way, before anything is recorded: gloved looks again.
@@ -25,7 +14,7 @@ static int
 look(struct cli *c, const struct staged *st, struct err *e)
 {
 	AUTO(changes_result) struct changes_result r = { .nconflict = 0 };
-	AUTO(fd) int undo = undo_dir(c, st);
+	AUTO(fd) int undo = staged_undo(c, st);
 	struct changes_apply a = {
 		.upper_dirfd = st->upper, .lower_dirfd = st->lower,
 		.undo_dirfd = undo, .m = st->m,

@@ -78,6 +78,7 @@ diff(struct cli *c, const struct staged *st, struct err *e)
 {
 	const struct args *a = &c->args;
 	struct sink s = { .c = c, .fd = -1 };
+	AUTO(fd) int undo = staged_undo(c, st);
 	struct changes_diff_options o = {
 		.form = args_has(a, FLAG_STAT) ? CHANGES_STAT :
 		    args_has(a, FLAG_NAME_ONLY) ? CHANGES_NAMES : CHANGES_PATCH,
@@ -87,6 +88,7 @@ diff(struct cli *c, const struct staged *st, struct err *e)
 		.width = c->out.columns,
 		.put = c->json ? NULL : put,
 		.cookie = &s,
+		.undo_dirfd = undo,
 	};
 	struct changes_sum sum;
 	pid_t pager = 0;

@@ -46,6 +46,17 @@ open_dir(struct str path, int *fd, struct err *e)
 	return 0;
 }
 
+int
+staged_undo(const struct cli *c, const struct staged *st)
+{
+	char path[2 * PATH_BYTES_MAX];
+
+	if (st->id[0] == '\0')
+		return -1;		/* it still runs */
+	(void)snprintf(path, sizeof(path), "%s/undo/%s", c->home.state, st->id);
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 /* A blob, piece by piece, and that it is the one. */
 static int
 read_blob(struct cli *c, struct str digest, struct buf *b, struct err *e)

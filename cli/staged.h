@@ -34,6 +34,10 @@ static inline void auto_staged(struct staged *st) { staged_done(st); }
 int staged_choose(struct staged *st, size_t n, const char *const *v,
     struct err *e) MUST_CHECK;
 
+/* staged_undo(c, st): the directory where an apply kept what it replaced, the
+ * caller's to close; -1 if there was none. */
+int staged_undo(const struct cli *c, const struct staged *st);
+
 /* staged_id(c, typed, care, id, e): only the id, for what needs no manifest. */
 int staged_id(struct cli *c, const char *typed, int care, char id[ID_TEXT_MAX],
     struct err *e) MUST_CHECK;

@@ -120,6 +120,9 @@ struct changes_diff_options {
 	int		color;		/* ANSI colours */
 	int		terminal;	/* make lines with control bytes harmless */
 	int		width;		/* of CHANGES_STAT; 0: 80 columns */
+	/* Where changes_apply() kept what it replaced, for a diff after it.
+	 * 0 or -1: there is none. */
+	int		undo_dirfd;
 	/* Takes a piece of the text; not 0 stops, with ${e} filled. */
 	int		(*put)(void *cookie, struct bytes b, struct err *e);
 	void		*cookie;

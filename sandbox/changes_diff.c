@@ -260,7 +260,7 @@ diff_all(struct sink *s, int upper, int lower, const struct manifest *m,
 			put_remarks(s, m, c);
 		if (form != CHANGES_NAMES && has_text(c) &&
 		    (form == CHANGES_PATCH || !change_refused(c)) &&
-		    patch_file(s, upper, lower, c, &t, e)) {
+		    patch_file(s, upper, lower, m, i, &t, e)) {
 			(void)err_wrap(e, "%.200s", c->path.p);
 			return -1;
 		}

@@ -4,161 +4,35 @@
  * creation, as in git; there is no index line, since we have no SHA-1 names.
  */
 #include <errno.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
-
 #include "sandbox/changes_text.h"
 
-enum {
-	CONTEXT		= 3,
-	READ_BYTES	= 64 << 10
-};
+enum { READ_BYTES = 64 << 10 };
 
-static const char PLAIN[] = "\033[m", BOLD[] = "\033[1m", CYAN[] = "\033[36m",
-    RED[] = "\033[31m", GREEN[] = "\033[32m";
+static const char PLAIN[] = "\033[m", BOLD[] = "\033[1m";
 
 /* One side: where it lies and what it holds. */
 struct half {
 	const struct change_side *side;
 	int		 root;
+	struct str	 at;		/* below root */
 	const char	*prefix;	/* "a/" or "b/" */
 	struct text	 t;
 };
 
-static void
-color(struct sink *s, const char *code)
-{
-	if (s->o->color)
-		sink_puts(s, code);
-}
-
-/* A line from an agent for a terminal: only "\\" and tabs go as they are. */
-static void
-harmless(struct sink *s, struct str line)
-{
-	AUTO(buf) struct buf b;
-	size_t n;
-
-	buf_init(&b, line.n * 8 + 8);
-	while (line.n != 0) {
-		for (n = 0; n < line.n && line.p[n] != '\\' &&
-		    line.p[n] != '\t'; n++)
-			continue;
-		buf_reset(&b);
-		escape_put(&b, (struct str){ line.p, n }, b.max);
-		sink_put(s, (struct str){ (const char *)b.p, b.n });
-		if (n < line.n)
-			sink_put(s, (struct str){ line.p + n, 1 });
-		n += n < line.n;
-		line = (struct str){ line.p + n, line.n - n };
-	}
-}
-
-static void
-put_line(struct sink *s, char sign, struct str line)
-{
-	int whole = line.n != 0 && line.p[line.n - 1] == '\n';
-	struct str text = { line.p, line.n - (size_t)whole };
-
-	if (sign != ' ')
-		color(s, sign == '-' ? RED : GREEN);
-	sink_put(s, (struct str){ &sign, 1 });
-	if (s->o->terminal)
-		harmless(s, text);
-	else
-		sink_put(s, text);
-	if (sign != ' ')
-		color(s, PLAIN);
-	sink_puts(s, "\n");
-	if (!whole)
-		sink_puts(s, "\\ No newline at end of file\n");
-}
-
-static void
-put_range(struct sink *s, char sign, size_t from, size_t n)
-{
-	if (n == 1)
-		sink_putf(s, "%c%zu", sign, from + 1);
-	else
-		sink_putf(s, "%c%zu,%zu", sign, n != 0 ? from + 1 : from, n);
-}
-
-static void
-put_hunk_head(struct sink *s, size_t a, size_t an, size_t b, size_t bn)
-{
-	color(s, CYAN);
-	sink_puts(s, "@@ ");
-	put_range(s, '-', a, an);
-	sink_puts(s, " ");
-	put_range(s, '+', b, bn);
-	sink_puts(s, " @@");
-	color(s, PLAIN);
-	sink_puts(s, "\n");
-}
-
-static int
-changed(const struct text *t, size_t i)
-{
-	return i < t->n && t->changed[i];
-}
-
-/* The lines a[i..iend) and b[j..jend), which belong together. */
-static void
-put_hunk(struct sink *s, const struct text *a, size_t i, size_t iend,
-    const struct text *b, size_t j, size_t jend)
-{
-	put_hunk_head(s, i, iend - i, j, jend - j);
-	while (i < iend || j < jend) {
-		if (i < iend && a->changed[i])
-			put_line(s, '-', text_line(a, i++));
-		else if (j < jend && b->changed[j])
-			put_line(s, '+', text_line(b, j++));
-		else {
-			put_line(s, ' ', text_line(a, i++));
-			j++;
-		}
-	}
-}
-
-static void
-put_hunks(struct sink *s, const struct text *a, const struct text *b)
-{
-	size_t i = 0, j = 0, from, ifrom, jfrom, same, most;
-
-	for (;;) {
-		for (; i < a->n && !a->changed[i] && !changed(b, j); i++, j++)
-			continue;
-		if (i >= a->n && j >= b->n)
-			return;
-		from = i < CONTEXT ? i : CONTEXT;
-		ifrom = i - from;
-		jfrom = j - from;
-		/* Go on while the next change is near enough to share context. */
-		for (same = 0; same <= 2 * CONTEXT && (i < a->n || j < b->n);) {
-			if (changed(a, i))
-				i++;
-			else if (changed(b, j))
-				j++;
-			else {
-				i++;
-				j++;
-				same++;
-				continue;
-			}
-			same = 0;
-		}
-		most = same > CONTEXT ? same - CONTEXT : 0;
-		put_hunk(s, a, ifrom, i - most, b, jfrom, j - most);
-	}
-}
+/* One change: its path in both trees, and its number in an undo directory. */
+struct place {
+	int		upper, lower;
+	struct str	path;
+	char		number[32];
+};
 
 /* Every line of a text that is too big to hold, read again. */
 static int
-put_big(struct sink *s, const struct half *h, char sign, struct str path,
-    struct err *e)
+put_big(struct sink *s, const struct half *h, char sign, struct err *e)
 {
 	AUTO(fd) int fd = -1;
 	AUTO(mem) char *chunk = malloc(READ_BYTES);
@@ -168,7 +42,7 @@ put_big(struct sink *s, const struct half *h, char sign, struct str path,
 
 	if (chunk == NULL)
 		return err_set(e, ERR_NOMEM, "read a file");
-	if (text_open(h->root, path, &fd, e))
+	if (text_open(h->root, h->at, &fd, e))
 		return -1;
 	while ((n = read(fd, chunk, READ_BYTES)) != 0) {
 		const char *p = chunk, *nl;
@@ -187,7 +61,7 @@ put_big(struct sink *s, const struct half *h, char sign, struct str path,
 			nl = memchr(p, '\n', left);
 			k = nl != NULL ? (size_t)(nl - p) + 1 : left;
 			if (s->o->terminal)
-				harmless(s, (struct str){ p, k - (nl != NULL) });
+				sink_harmless(s, (struct str){ p, k - (nl != NULL) });
 			else
 				sink_put(s, (struct str){ p, k - (nl != NULL) });
 			if (nl != NULL)
@@ -206,21 +80,21 @@ put_big(struct sink *s, const struct half *h, char sign, struct str path,
 
 static int
 put_replaced(struct sink *s, const struct half *a, const struct half *b,
-    struct str path, struct err *e)
+    struct err *e)
 {
 	const struct half *const sides[] = { a, b };
 
-	put_hunk_head(s, 0, a->t.n, 0, b->t.n);
+	sink_hunk_head(s, 0, a->t.n, 0, b->t.n);
 	for (size_t k = 0; k < 2; k++) {
 		const struct half *h = sides[k];
 
 		if (h->t.big) {
-			if (put_big(s, h, "-+"[k], path, e))
+			if (put_big(s, h, "-+"[k], e))
 				return -1;
 			continue;
 		}
 		for (size_t i = 0; i < h->t.n; i++)
-			put_line(s, "-+"[k], text_line(&h->t, i));
+			sink_line(s, "-+"[k], text_line(&h->t, i));
 	}
 	return 0;
 }
@@ -259,7 +133,7 @@ static void
 put_head(struct sink *s, const struct half *a, const struct half *b,
     struct str path)
 {
-	color(s, BOLD);
+	sink_color(s, BOLD);
 	sink_puts(s, "diff --git ");
 	sink_name(s, "a/", path);
 	sink_puts(s, " ");
@@ -271,7 +145,7 @@ put_head(struct sink *s, const struct half *a, const struct half *b,
 	else if (a->side->mode != b->side->mode)
 		sink_putf(s, "\nold mode %06o\nnew mode %06o",
 		    git_mode(a->side), git_mode(b->side));
-	color(s, PLAIN);
+	sink_color(s, PLAIN);
 	sink_puts(s, "\n");
 }
 
@@ -287,15 +161,15 @@ put_body(struct sink *s, const struct half *a, const struct half *b,
 	}
 	if (a->t.n == 0 && b->t.n == 0)
 		return 0;
-	color(s, BOLD);
+	sink_color(s, BOLD);
 	put_side_name(s, "--- ", a, path);
 	sink_puts(s, "\n");
 	put_side_name(s, "+++ ", b, path);
-	color(s, PLAIN);
+	sink_color(s, PLAIN);
 	sink_puts(s, "\n");
 	if (a->t.big || b->t.big)
-		return put_replaced(s, a, b, path, e);
-	put_hunks(s, &a->t, &b->t);
+		return put_replaced(s, a, b, e);
+	sink_hunks(s, &a->t, &b->t);
 	return 0;
 }
 
@@ -315,17 +189,35 @@ auto_half(struct half *h)
 	text_done(&h->t);
 }
 
+/* The host's side; where it has been replaced, from what was kept of it. */
+static int
+load_before(struct half *a, int undo_dirfd, struct str number, struct err *e)
+{
+	if (text_load(a->root, a->at, a->side, &a->t, e))
+		return -1;
+	if (!a->t.stale || undo_dirfd <= 0)
+		return 0;
+	text_done(&a->t);
+	a->t = (struct text){ .n = 0 };
+	a->root = undo_dirfd;
+	a->at = number;
+	return text_load(a->root, a->at, a->side, &a->t, e);
+}
+
 /* From ${before} to ${after}; one of them may be absent. */
 static int
-put_pair(struct sink *s, int upper, int lower, struct str path,
+put_pair(struct sink *s, const struct place *p,
     const struct change_side *before, const struct change_side *after,
     struct text_count *count, struct err *e)
 {
-	AUTO(half) struct half a = { .side = before, .root = lower, .prefix = "a/" };
-	AUTO(half) struct half b = { .side = after, .root = upper, .prefix = "b/" };
+	struct str path = p->path;
+	AUTO(half) struct half a = { .side = before, .root = p->lower,
+	    .at = path, .prefix = "a/" };
+	AUTO(half) struct half b = { .side = after, .root = p->upper,
+	    .at = path, .prefix = "b/" };
 
-	if (text_load(lower, path, before, &a.t, e) ||
-	    text_load(upper, path, after, &b.t, e))
+	if (load_before(&a, s->o->undo_dirfd, str_of(p->number), e) ||
+	    text_load(b.root, path, after, &b.t, e))
 		return -1;
 	if (a.t.stale || b.t.stale) {
 		count->stale = 1;
@@ -354,16 +246,19 @@ put_pair(struct sink *s, int upper, int lower, struct str path,
 }
 
 int
-patch_file(struct sink *s, int upper, int lower, const struct change *c,
-    struct text_count *count, struct err *e)
+patch_file(struct sink *s, int upper, int lower, const struct manifest *m,
+    size_t i, struct text_count *count, struct err *e)
 {
 	static const struct change_side none = { .type = CHANGE_TYPE_ABSENT };
+	const struct change *c = &m->v[i];
 	const struct change_side *before = is_content(&c->before) ? &c->before :
 	    &none;
 	const struct change_side *after = is_content(&c->after) ? &c->after :
 	    &none;
+	struct place p = { .upper = upper, .lower = lower, .path = c->path };
 	struct half a = { .side = before }, b = { .side = after };
 
+	(void)snprintf(p.number, sizeof(p.number), "%zu", i);
 	*count = (struct text_count){ .added = 0 };
 	if (c->kind == CHANGE_KIND_MODE) {
 		if (s->o->form == CHANGES_PATCH)
@@ -371,8 +266,7 @@ patch_file(struct sink *s, int upper, int lower, const struct change *c,
 		return 0;
 	}
 	if (before != &none && after != &none && before->type != after->type)
-		return put_pair(s, upper, lower, c->path, before, &none, count, e) ||
-		    put_pair(s, upper, lower, c->path, &none, after, count, e) ?
-		    -1 : 0;
-	return put_pair(s, upper, lower, c->path, before, after, count, e);
+		return put_pair(s, &p, before, &none, count, e) ||
+		    put_pair(s, &p, &none, after, count, e) ? -1 : 0;
+	return put_pair(s, &p, before, after, count, e);
 }

@@ -66,12 +66,23 @@ void sink_name(struct sink *s, const char *prefix, struct str path);
 /* name_quote(b, prefix, path): the same into a buffer. */
 void name_quote(struct buf *b, const char *prefix, struct str path);
 
-/* patch_file(s, upper, lower, c, count, e): one change as git would. */
+/* sink_color(s, code): only where colours are wanted. */
+void sink_color(struct sink *s, const char *code);
+/* sink_harmless(s, line): only "\\" and tabs go as they are. */
+void sink_harmless(struct sink *s, struct str line);
+/* sink_line(s, sign, line): a line of a hunk, with or without its newline. */
+void sink_line(struct sink *s, char sign, struct str line);
+/* sink_hunk_head: "@@ -a,an +b,bn @@"; ${a} and ${b} count from 0. */
+void sink_hunk_head(struct sink *s, size_t a, size_t an, size_t b, size_t bn);
+/* sink_hunks(s, a, b): all of them, after text_compare(). */
+void sink_hunks(struct sink *s, const struct text *a, const struct text *b);
+
+/* patch_file(s, upper, lower, m, i, count, e): one change as git would. */
 struct text_count {
 	int64_t	added, removed;
 	uint8_t	binary, stale;
 };
-int patch_file(struct sink *s, int upper, int lower, const struct change *c,
-    struct text_count *count, struct err *e) MUST_CHECK;
+int patch_file(struct sink *s, int upper, int lower, const struct manifest *m,
+    size_t i, struct text_count *count, struct err *e) MUST_CHECK;
 
 #endif

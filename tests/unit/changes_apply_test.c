@@ -297,6 +297,37 @@ a_layer_that_is_not_the_manifests_touches_nothing(void **state)
 	done_free(&d);
 }
 
+static int
+to_buf(void *cookie, struct bytes b, struct err *e)
+{
+	buf_put(cookie, b.p, b.n);
+	return buf_ok(cookie, "diff", e);
+}
+
+static void
+the_diff_is_the_same_after_the_apply(void **state)
+{
+	AUTO(buf) struct buf was, is;
+	struct changes_diff_options o = { .put = to_buf, .cookie = &was };
+	struct changes_sum sum;
+	struct done d;
+
+	(void)state;
+	buf_init(&was, TREE_BYTES);
+	buf_init(&is, TREE_BYTES);
+	done_open(&d, HOST, SESSION);
+	assert_int_equal(0, changes_diff(d.s.upper, d.s.lower, d.m, &o, NULL,
+	    &d.e));
+	must(&d, apply(&d));
+	o.undo_dirfd = d.s.undo;
+	o.cookie = &is;
+	assert_int_equal(0, changes_diff(d.s.upper, d.s.lower, d.m, &o, &sum,
+	    &d.e));
+	assert_int_equal(0, sum.stale);
+	assert_string_equal(buf_cstr(&was), buf_cstr(&is));
+	done_free(&d);
+}
+
 static void
 a_dry_run_only_looks(void **state)
 {
@@ -548,6 +579,7 @@ main(void)
 		cmocka_unit_test(chosen_paths_bring_the_directories_they_need),
 		cmocka_unit_test(a_stop_at_any_entry_can_be_continued_or_undone),
 		cmocka_unit_test(a_layer_that_is_not_the_manifests_touches_nothing),
+		cmocka_unit_test(the_diff_is_the_same_after_the_apply),
 		cmocka_unit_test(a_dry_run_only_looks),
 		cmocka_unit_test(
 		    what_both_sides_changed_is_taken_only_when_asked_for),
