@@ -2,7 +2,7 @@
 #ifndef TESTS_LIB_FORGE_H
 #define TESTS_LIB_FORGE_H
 
-#include "journal/source.h"
+#include "journal/verify.h"
 
 /*
  * Histories made by hand, with all the keys: good ones, and ones that a thief
@@ -83,7 +83,14 @@ void forge_from(struct forge_source *fs, const struct source *s,
 /* forge_receipt: of record ${index} under the published checkpoint. */
 void forge_receipt(const struct forge *f, uint64_t index, struct buf *text);
 /* forge_trust(f, t): as if its root key were pinned. */
-struct trusted;
 void forge_trust(const struct forge *f, struct trusted *t);
+
+
+/* forge_look(f, n, r): verify it with its key pinned; the first ${n} records are
+ * shown.  forge_print: the report, into the test's output. */
+enum answer forge_look(const struct forge *f, size_t n, struct report *r);
+void forge_print(const struct report *r);
+/* forge_fails: INVALID, and the check that says so is ${c}; or the test fails. */
+void forge_fails(const struct forge *f, enum check c);
 
 #endif

@@ -79,16 +79,6 @@ look(const struct forge *f, struct report *r)
 }
 
 static void
-print(const struct report *r)
-{
-	AUTO(buf) struct buf b;
-
-	buf_init(&b, 65536);
-	report_put(&b, r, "", 0);
-	print_message("%s", buf_cstr(&b));
-}
-
-static void
 an_export_verifies(void **state)
 {
 	struct forge f;
@@ -108,7 +98,7 @@ an_export_verifies(void **state)
 			assert_true(n.sealed > 0 && n.sealed < f.nsealed);
 		assert_int_equal(n.receipts == 0, all);
 		if (look(&f, &r) != ANSWER_NOT_WITNESSED)
-			print(&r);
+			forge_print(&r);
 		assert_int_equal(r.answer, ANSWER_NOT_WITNESSED);
 		for (int i = 1; i < CHECK_END; i++)
 			assert_int_not_equal(r.line[i].outcome, OUTCOME_FAIL);
@@ -151,7 +141,7 @@ an_export_of_many_tiles_verifies(void **state)
 		export(&f, 0, &n);
 		assert_int_equal(n.receipts, 2);
 		if (look(&f, &r) != ANSWER_NOT_WITNESSED)
-			print(&r);
+			forge_print(&r);
 		assert_int_equal(r.answer, ANSWER_NOT_WITNESSED);
 		assert_int_equal(r.line[CHECK_RECEIPTS].outcome, OUTCOME_PASS);
 		assert_int_equal(0, nftw(out, drop_one, 16,
@@ -271,7 +261,7 @@ assert_not_valid(const struct forge *f, const char *path, size_t at)
 	struct report r;
 
 	if (answer_exit((int)look(f, &r)) == 0) {
-		print(&r);
+		forge_print(&r);
 		fail_msg("%s, byte %zu", path, at);
 	}
 }

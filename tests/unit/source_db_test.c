@@ -17,6 +17,7 @@
 
 #include "journal/source_db.h"
 #include "journal/verify.h"
+#include "tests/lib/forge.h"
 #include "tests/lib/home.h"
 
 /* A journal with some history, closed. */
@@ -86,16 +87,6 @@ teardown(void **state)
 	return 0;
 }
 
-static void
-print(const struct report *r)
-{
-	AUTO(buf) struct buf b;
-
-	buf_init(&b, 65536);
-	report_put(&b, r, "", 0);
-	print_message("%s", buf_cstr(&b));
-}
-
 /* What it comes to; what cannot even be opened cannot be checked. */
 static enum answer
 look(const struct place *p, struct report *r)
@@ -122,7 +113,7 @@ a_closed_state_directory_verifies(void **state)
 	struct report r;
 
 	if (look(p, &r) != ANSWER_NOT_WITNESSED)
-		print(&r);
+		forge_print(&r);
 	assert_int_equal(r.answer, ANSWER_NOT_WITNESSED);
 	assert_int_equal(r.records, p->records);
 	assert_int_equal(r.line[CHECK_COMPLETENESS].outcome, OUTCOME_PASS);
@@ -202,59 +193,60 @@ restore(const char *path, const struct buf *b)
 	must(fd_write_all(fd, b->p, b->n, &e));
 }
 
+static const char *const changes[] = {
+	"UPDATE record SET to_st = to_st + 1 WHERE idx = 9",
+	"UPDATE record SET subject_seq = subject_seq + 1 WHERE idx = 9",
+	"UPDATE record SET refused = 1 - refused WHERE idx = 9",
+	"UPDATE record SET machine = 4 WHERE idx = 9",
+	"UPDATE record SET event = event + 1 WHERE idx = 9",
+	"UPDATE record SET prev = 0 WHERE idx = 9",
+	"UPDATE record SET subject = zeroblob(10) WHERE idx = 7",
+	"UPDATE record SET idx = 100000 WHERE idx = 9",
+	"UPDATE record SET bytes = substr(bytes, 1, length(bytes) - 1)"
+	    " WHERE idx = 9",
+	"UPDATE record SET bytes = (SELECT bytes FROM record WHERE"
+	    " idx = 10) WHERE idx = 9",
+	"DELETE FROM record WHERE idx = 9",
+	"DELETE FROM record WHERE idx = (SELECT max(idx) FROM record)",
+	"DELETE FROM commit_row WHERE no = 3",
+	"DELETE FROM commit_row WHERE no = (SELECT max(no) FROM"
+	    " commit_row)",
+	"DELETE FROM commit_sig WHERE no = 3",
+	"UPDATE commit_row SET size = size - 1 WHERE no = 3",
+	"UPDATE commit_row SET epoch = 1 - epoch WHERE no = 3",
+	"UPDATE commit_row SET root = zeroblob(32) WHERE no = 3",
+	"UPDATE commit_row SET mac = zeroblob(32) WHERE no = 3",
+	"UPDATE commit_row SET mac = zeroblob(32) WHERE no ="
+	    " (SELECT max(no) FROM commit_row)",
+	"UPDATE commit_sig SET sig = zeroblob(64) WHERE no = 3",
+	"UPDATE commit_sig SET key = zeroblob(10) WHERE no = 3",
+	"UPDATE commit_sig SET sig = (SELECT sig FROM commit_sig WHERE"
+	    " no = 4) WHERE no = 3",
+	"UPDATE sealed SET value = x'00' WHERE idx = (SELECT min(idx)"
+	    " FROM sealed) AND tag = 28",
+	"UPDATE sealed SET salt = zeroblob(32) WHERE idx = (SELECT min(idx)"
+	    " FROM sealed) AND tag = 28",
+	"UPDATE sealed SET tag = 25 WHERE idx = (SELECT min(idx)"
+	    " FROM sealed) AND tag = 28",
+	"UPDATE sealed SET idx = 1 WHERE idx = (SELECT min(idx)"
+	    " FROM sealed) AND tag = 28",
+	"INSERT INTO tile VALUES (0, 0, zeroblob(32), zeroblob(8192))",
+	"UPDATE exposure SET state = 5 WHERE rowid = 1",
+	"UPDATE exposure SET owed = 3 WHERE rowid = 1",
+	"UPDATE exposure SET owner_uid = 4711 WHERE rowid = 1",
+	"UPDATE exposure SET moved_us = moved_us + 1 WHERE rowid = 1",
+	"UPDATE exposure SET id = zeroblob(10) WHERE rowid = 1",
+	"DELETE FROM exposure WHERE rowid = 1",
+	"UPDATE key SET state = 3 WHERE use = 4 AND epoch = 1",
+	"UPDATE key SET pub = zeroblob(32) WHERE use = 4 AND epoch = 1",
+	"DELETE FROM service",
+	"INSERT INTO session SELECT zeroblob(10), 6, 0, 1, 1, 1, 1, NULL,"
+	    " NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0",
+};
+
 static void
 each_kind_of_changed_row_is_found(void **state)
 {
-	static const char *const changes[] = {
-		"UPDATE record SET to_st = to_st + 1 WHERE idx = 9",
-		"UPDATE record SET subject_seq = subject_seq + 1 WHERE idx = 9",
-		"UPDATE record SET refused = 1 - refused WHERE idx = 9",
-		"UPDATE record SET machine = 4 WHERE idx = 9",
-		"UPDATE record SET event = event + 1 WHERE idx = 9",
-		"UPDATE record SET prev = 0 WHERE idx = 9",
-		"UPDATE record SET subject = zeroblob(10) WHERE idx = 7",
-		"UPDATE record SET idx = 100000 WHERE idx = 9",
-		"UPDATE record SET bytes = substr(bytes, 1, length(bytes) - 1)"
-		    " WHERE idx = 9",
-		"UPDATE record SET bytes = (SELECT bytes FROM record WHERE"
-		    " idx = 10) WHERE idx = 9",
-		"DELETE FROM record WHERE idx = 9",
-		"DELETE FROM record WHERE idx = (SELECT max(idx) FROM record)",
-		"DELETE FROM commit_row WHERE no = 3",
-		"DELETE FROM commit_row WHERE no = (SELECT max(no) FROM"
-		    " commit_row)",
-		"DELETE FROM commit_sig WHERE no = 3",
-		"UPDATE commit_row SET size = size - 1 WHERE no = 3",
-		"UPDATE commit_row SET epoch = 1 - epoch WHERE no = 3",
-		"UPDATE commit_row SET root = zeroblob(32) WHERE no = 3",
-		"UPDATE commit_row SET mac = zeroblob(32) WHERE no = 3",
-		"UPDATE commit_row SET mac = zeroblob(32) WHERE no ="
-		    " (SELECT max(no) FROM commit_row)",
-		"UPDATE commit_sig SET sig = zeroblob(64) WHERE no = 3",
-		"UPDATE commit_sig SET key = zeroblob(10) WHERE no = 3",
-		"UPDATE commit_sig SET sig = (SELECT sig FROM commit_sig WHERE"
-		    " no = 4) WHERE no = 3",
-		"UPDATE sealed SET value = x'00' WHERE idx = (SELECT min(idx)"
-		    " FROM sealed) AND tag = 28",
-		"UPDATE sealed SET salt = zeroblob(32) WHERE idx = (SELECT min(idx)"
-		    " FROM sealed) AND tag = 28",
-		"UPDATE sealed SET tag = 25 WHERE idx = (SELECT min(idx)"
-		    " FROM sealed) AND tag = 28",
-		"UPDATE sealed SET idx = 1 WHERE idx = (SELECT min(idx)"
-		    " FROM sealed) AND tag = 28",
-		"INSERT INTO tile VALUES (0, 0, zeroblob(32), zeroblob(8192))",
-		"UPDATE exposure SET state = 5 WHERE rowid = 1",
-		"UPDATE exposure SET owed = 3 WHERE rowid = 1",
-		"UPDATE exposure SET owner_uid = 4711 WHERE rowid = 1",
-		"UPDATE exposure SET moved_us = moved_us + 1 WHERE rowid = 1",
-		"UPDATE exposure SET id = zeroblob(10) WHERE rowid = 1",
-		"DELETE FROM exposure WHERE rowid = 1",
-		"UPDATE key SET state = 3 WHERE use = 4 AND epoch = 1",
-		"UPDATE key SET pub = zeroblob(32) WHERE use = 4 AND epoch = 1",
-		"DELETE FROM service",
-		"INSERT INTO session SELECT zeroblob(10), 6, 0, 1, 1, 1, 1, NULL,"
-		    " NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0",
-	};
 	const struct place *p = *state;
 	AUTO(buf) struct buf db, wal;
 	struct report r;
@@ -264,7 +256,7 @@ each_kind_of_changed_row_is_found(void **state)
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		change(p, changes[i]);
 		if (answer_exit((int)look(p, &r)) == 0) {
-			print(&r);
+			forge_print(&r);
 			fail_msg("%s: not found", changes[i]);
 		}
 		restore(p->db, &db);
@@ -286,7 +278,7 @@ assert_honest(const struct place *p, const char *what, int64_t at)
 		return;
 	if (access(p->head, F_OK) == 0 ? r.records != p->records :
 	    r.line[CHECK_COMPLETENESS].outcome != OUTCOME_SKIP) {
-		print(&r);
+		forge_print(&r);
 		fail_msg("%s cut at %lld", what, (long long)at);
 	}
 }
