@@ -91,6 +91,9 @@ await_held(struct box *x, struct err *e)
 			x->pidns = m.a;
 		else if (m.kind == INIT_FAILED) {
 			*e = m.err;
+			/* Whatever call it was: there is no sandbox. */
+			if (e->code == ERR_SYS)
+				e->code = ERR_SANDBOX;
 			return -1;
 		} else if (m.kind == INIT_READY)
 			break;

@@ -78,6 +78,21 @@ report_place(int chan, struct err *e)
 	    -1 : 0;
 }
 
+/* The first thing that needs a right in the new namespaces. */
+static int
+name_host(struct err *e)
+{
+	if (sethostname("glove", 5) == 0)
+		return 0;
+	if (errno != EPERM)
+		return err_set(e, ERR_SYS, "sethostname");
+	(void)err_say(e, ERR_SANDBOX,
+	    "this system lets you make namespaces but gives no rights in them");
+	(void)err_why(e, "AppArmor or a container takes them away");
+	return err_fix(e, "as root: sysctl -w "
+	    "kernel.apparmor_restrict_unprivileged_userns=0");
+}
+
 static int
 limits(struct err *e)
 {
@@ -139,7 +154,7 @@ confine(const struct child *c, int abi, struct err *e)
 	if (report_place(c->chan, e))
 		return -1;
 	/* Both need capabilities of our own namespaces, which go below. */
-	if (sethostname("glove", 5) != 0 || net_loopback(e))
+	if (name_host(e) || net_loopback(e))
 		return -1;
 	/* Trees can be taken only in the namespace they are mounted in. */
 	(void)umask(022);

@@ -46,6 +46,9 @@ ns_clone(pid_t *pid, int *pidfd, struct err *e)
 		err_say_at(e, ERR_SANDBOX, __FILE__, __LINE__,
 		    "this kernel does not let you make namespaces: %s",
 		    strerror(sys));
+		if (sys == ENOSYS)
+			return err_fix(e, "in a container: let it use clone3 "
+			    "and user namespaces");
 		if (sys == EPERM || sys == ENOSPC || sys == EUSERS)
 			return err_fix(e, "as root: sysctl -w "
 			    "kernel.unprivileged_userns_clone=1 "
