@@ -95,6 +95,13 @@ on_peer(sd_event_source *s, int fd, uint32_t events, void *ctx)
 	if (n > 0)
 		control_feed(g->control, p->conn, bytes_of(room, (size_t)n),
 		    clock_now());
+	/* Here, not in the turn: a descriptor that stays ready would be served
+	 * again and again, and the turn, which comes after all, never. */
+	if (events & EPOLLOUT && peer_flush(p)) {
+		peer_close(p);
+		loop_wake(g);
+		return 0;
+	}
 	/* The turn flushes; a flood does not put it off for ever. */
 	loop_wake(g);
 	if (engine_pending(g->engine) >= ASKS_A_TURN)

@@ -22,7 +22,7 @@ tests() {
 	echo secret >"$HOME/.ssh/id_test"
 	hostthings || { fail "the host's things stand" "$(cat "$E2E_TMP/things")"; return; }
 	set -- --env SECRET="$HOME/.ssh/id_test" --env HOSTHOME="$HOME" --env STATE="$XDG_STATE_HOME/glove" \
-	    --env LOGKEY="$XDG_STATE_HOME/glove/keys/log.key" --env CONTROL="$XDG_RUNTIME_DIR/glove/gloved.sock"
+	    --env LOGKEY="$XDG_STATE_HOME/glove/keys/log.key" --env CONTROL="$XDG_STATE_HOME/glove/run/gloved.sock"
 	while read -r line; do
 		case "$line" in *=*) set -- "$@" --env "$line" ;; esac
 	done <"$E2E_TMP/things"

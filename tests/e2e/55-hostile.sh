@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: ISC
+# shellcheck disable=SC2016 # what stands in single quotes is expanded inside the sandbox
+# Goal: an agent or a client that means ill, or is only large, costs nobody else
+# anything: no hang, no key shown, no change hidden.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+last() { glove ps --all --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["sessions"][0]["id"])'; }
+
+# Where gloved listens.
+control() { find "$XDG_RUNTIME_DIR" "$XDG_STATE_HOME" -name gloved.sock | head -n 1; }
+
+# A client that lets its answer wait, longer than its socket holds, and then
+# reads: the whole of it comes.
+late_reader() {
+	python3 - "$(control)" "$1" <<-'E'
+	import json, socket, sys, time
+	s = socket.socket(socket.AF_UNIX)
+	s.settimeout(10)
+	s.connect(sys.argv[1])
+	f = s.makefile("rb")
+	def ask(n, method, params, wait=0):
+	    line = {"jsonrpc": "2.0", "id": n, "method": method, "params": params}
+	    s.sendall(json.dumps(line).encode() + b"\n")
+	    time.sleep(wait)
+	    return json.loads(f.readline())["result"]
+	ask(1, "hello", {"schema": "glove.control/1", "client": "late"})
+	blob = ask(2, "change.show", {"id": sys.argv[2]})["manifest_blob"]
+	got = ask(3, "blob.read", {"digest": blob, "offset": 0}, 1)
+	sys.exit(0 if got["size"] > 250000 else 1)
+	E
+}
+
+tests() {
+	local id
+
+	mkdir many && cd many || return
+	check "a session makes 3000 files" glove run -- sh -c 'for i in $(seq 3000); do echo x >a-file-with-a-long-name-for-$i; done'
+	id=$(last)
+	check "a client that reads late gets all of its answer" late_reader "$id"
+	check "gloved answers the next one" timeout 10 glove ps
+	same 3000 "$(timeout 20 glove diff --name-only "$id" | wc -l)" "all 3000 are listed"
+	cd ..
+}
+
+e2e_main "$@"
