@@ -150,3 +150,33 @@ place_allowed(const struct place *p, const char *home, struct err *e)
 		return deny(p, "Glove's own state is there", e);
 	return 0;
 }
+
+static int
+ends_in(const char *path, const char *end)
+{
+	size_t n = strlen(path), k = strlen(end);
+
+	return n >= k && strcmp(path + n - k, end) == 0;
+}
+
+/* Absolute, and without a part that leads elsewhere than it reads. */
+static int
+is_plain(const char *path)
+{
+	return path[0] == '/' && strstr(path, "//") == NULL &&
+	    strstr(path, "/./") == NULL && strstr(path, "/../") == NULL &&
+	    !ends_in(path, "/.") && !ends_in(path, "/..");
+}
+
+int
+shown_allowed(const char *path, const char *home, struct err *e)
+{
+	if (!is_plain(path))
+		return err_say(e, ERR_USAGE,
+		    "%.256s is not a plain absolute path", path);
+	if (path[1] != '\0' && !below(path, home) && !below(home, path))
+		return 0;
+	(void)err_say(e, ERR_DENIED, "%.256s is not shown", path);
+	return err_why(e, path[1] == '\0' ? "it is the whole machine" :
+	    "Glove's own state, with its keys, is there");
+}

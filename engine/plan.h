@@ -27,4 +27,8 @@ void scope_digest(const struct engine *en, const struct id *exposure,
  */
 int place_allowed(const struct place *p, const char *home, struct err *e) MUST_CHECK;
 
+/* shown_allowed(path, home, e): may that be shown read-only?  Whoever asks has
+ * named it, so only the whole machine and our own keys are refused. */
+int shown_allowed(const char *path, const char *home, struct err *e) MUST_CHECK;
+
 #endif

@@ -167,5 +167,8 @@ start_gather(struct engine *en, const struct ask *a, struct start *s, struct err
 		return err_say(e, ERR_USAGE, "there is no command to run");
 	if (s->cwd[0] != '/')
 		return err_say(e, ERR_USAGE, "cwd is not an absolute path");
+	for (size_t i = 0; i < s->nro; i++)
+		if (shown_allowed(s->ro[i], en->home, e))
+			return -1;
 	return 0;
 }

@@ -33,7 +33,7 @@ late_reader() {
 }
 
 tests() {
-	local id
+	local id d
 
 	mkdir many && cd many || return
 	check "a session makes 3000 files" glove run -- sh -c 'for i in $(seq 3000); do echo x >a-file-with-a-long-name-for-$i; done'
@@ -42,6 +42,12 @@ tests() {
 	check "gloved answers the next one" timeout 10 glove ps
 	same 3000 "$(timeout 20 glove diff --name-only "$id" | wc -l)" "all 3000 are listed"
 	cd ..
+
+	for d in "$XDG_STATE_HOME" "$XDG_STATE_HOME/glove" "$XDG_STATE_HOME/glove/keys" "$E2E_TMP" /; do
+		exits 125 "--ro does not show Glove's own keys: ${d#"$E2E_TMP"}" glove run --ro "$d" -- true
+	done
+	exits 125 "nor by a detour" glove run --ro "$E2E_TMP/ws/../state" -- true
+	says x "--ro of something else shows it" glove run --ro "$HOME" -- sh -c "echo x >f && cat f"
 }
 
 e2e_main "$@"
