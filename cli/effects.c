@@ -4,7 +4,6 @@
 #include <sys/un.h>
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 #include "base/log.h"
 
 #include "cli/world_int.h"
-#include "sandbox/changes.h"
 
 enum { PATH_ROOM = PATH_BYTES_MAX + 1, BACKLOG = 16, STOP_SLACK_US = 10000000 };
 
@@ -142,7 +140,7 @@ order_build(struct world *w, const struct order *o, struct err *e)
 	return 0;
 }
 
-/* ---- gate, stop, done ---------------------------------------------------- */
+/* ---- gate, stop ---------------------------------------------------------- */
 
 static int
 order_gate(struct world *w, const struct order *o, struct err *e)
@@ -178,73 +176,6 @@ order_stop(struct world *w, const struct order *o, int worker,
 	if (!worker)
 		runtime_hurry(rt, o->grace_us + STOP_SLACK_US);
 	return channel_send(rt->channel, &m, e);
-}
-
-/*
- * What a session leaves that changed nothing: empty layers.  One that was lost
- * keeps what it wrote.
- */
-static void
-forget_session(struct world *w, const struct id *session, int lost)
-{
-	AUTO(fd) int dir = -1;
-	char path[PATH_ROOM];
-	struct err e;
-
-	session_dir(w, session, path, sizeof(path));
-	if (fd_openat2(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0,
-	    RESOLVE_NO_SYMLINKS, &dir, &e))
-		return;
-	if (changes_discard(dir, "work", &e) ||
-	    (!lost && changes_discard(dir, "upper", &e)))
-		log_event(LOG_LEVEL_WARN, "left_behind", "err=%s: %s",
-		    err_name(e.code), e.msg);
-	(void)unlinkat(dir, "upper", AT_REMOVEDIR);
-	(void)unlinkat(dir, "outcome", 0);
-	(void)rmdir(path);
-}
-
-static void
-session_over(struct world *w, const struct committed *c)
-{
-	const struct record *r = committed_record(c);
-	uint64_t cause = CAUSE_LOST;
-
-	if (record_field(r, FIELD_CHANGE_ID).n > 0)
-		return;
-	(void)record_u64(r, FIELD_END_CAUSE, &cause);
-	forget_session(w, &r->subject, cause == CAUSE_LOST);
-}
-
-/* The directories of a job, if it has emptied them. */
-static void
-job_over(struct world *w, const struct id *change, const struct id *session)
-{
-	char path[PATH_ROOM], text[ID_TEXT_MAX];
-
-	(void)snprintf(path, sizeof(path), "%s/undo/%s", w->home,
-	    id_str(ID_CHANGE, change, text));
-	(void)rmdir(path);
-	session_dir(w, session, path, sizeof(path));
-	(void)rmdir(path);
-}
-
-static int
-order_done(struct world *w, const struct committed *c, const struct order *o)
-{
-	struct runtime *rt = runtime_find(w, o->worker,
-	    o->worker ? &o->change : &o->session);
-	struct id session = o->session;
-
-	if (rt != NULL) {
-		session = rt->session;
-		runtime_ended(rt);
-	}
-	if (!o->worker)
-		session_over(w, c);
-	else if (rt != NULL)
-		job_over(w, &o->change, &session);
-	return 0;
 }
 
 /* ---- workers ------------------------------------------------------------- */
@@ -320,7 +251,7 @@ dispatch(struct world *w, const struct committed *c, const struct order *o,
 	case ORDER_CLEAN:
 		return order_work(w, o, LAUNCH_CLEAN, e);
 	case ORDER_DONE:
-		return order_done(w, c, o);
+		return world_done(w, c, o);
 	case ORDER_NONE:
 		break;
 	}

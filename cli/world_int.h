@@ -77,6 +77,8 @@ int manifest_read(int fd, struct buf *b, struct err *e) MUST_CHECK;
 int world_look(void *cookie, const char *path, struct place *p, struct err *e);
 int world_find(void *cookie, const struct id *session, const struct identity *who,
     struct found *f, struct err *e);
+/* world_done(w, c, o): the outcome ${c} is durable. */
+int world_done(struct world *w, const struct committed *c, const struct order *o);
 /* world_adopt(w, o, e): hand the receipt to the supervisor found before. */
 int world_adopt(struct world *w, const struct order *o, struct err *e) MUST_CHECK;
 
