@@ -170,13 +170,20 @@ a_link_above_is_never_followed(void **state)
 	struct done d;
 
 	(void)state;
-	done_open(&d, "mkdir d; echo 1 >d/a", "echo 2 >d/a; echo 3 >d/b");
+	done_open(&d, "mkdir -p d/s; echo 1 >d/a; echo 1 >d/s/a",
+	    "echo 2 >d/a; echo 3 >d/b; echo 2 >d/s/a");
 	staged_host(&d.s, "mv d ../elsewhere; ln -s ../elsewhere d");
 	assert_int_equal(-1, apply(&d));
 	assert_int_equal(ERR_CONFLICT, d.e.code);
-	assert_int_equal(2, d.r.nconflict);
-	staged_host(&d.s, "test \"$(cat ../elsewhere/a)\" = 1; "
-	    "test ! -e ../elsewhere/b");
+	assert_int_equal(3, d.r.nconflict);
+	staged_host(&d.s, "test \"$(cat ../elsewhere/a ../elsewhere/s/a)\" = "
+	    "\"$(printf '1\\n1')\"; test ! -e ../elsewhere/b");
+	/* Nor one that stays in the workspace. */
+	staged_host(&d.s, "rm d; mv ../elsewhere e; ln -s e d");
+	assert_int_equal(-1, apply(&d));
+	assert_int_equal(ERR_CONFLICT, d.e.code);
+	assert_int_equal(3, d.r.nconflict);
+	staged_host(&d.s, "test \"$(cat e/a)\" = 1; test ! -e e/b");
 	done_free(&d);
 }
 

@@ -117,8 +117,8 @@ static void
 git_takes_names_of_any_bytes(void **state)
 {
 	(void)state;
-	applies(by_git, "echo 1 >'q\"uote'",
-	    "echo 2 >>'q\"uote'; echo 1 >\"$(printf 'new\\nline')\"; "
+	applies(by_git, "echo 1 >'q\"uote'; echo 1 >'\"lead'",
+	    "echo 2 >>'q\"uote'; echo 2 >>'\"lead'; echo 1 >\"$(printf 'new\\nline')\"; "
 	    "echo 2 >\"$(printf '\\377\\376')\"; echo 3 >\"$(printf 'tab\\there')\"; "
 	    "echo 4 >'back\\slash'; echo 5 >\"$(printf 'gr\\303\\274n')\"; "
 	    "echo 6 >' lead and trail '");
@@ -462,6 +462,35 @@ no_diff_is_shorter(void **state)
 	staged_close(&s);
 }
 
+/* Of equal lines the last ones count as changed, on either side. */
+static void
+a_run_of_changes_lies_as_far_down_as_it_can(void **state)
+{
+	static const char few[] = "a\nx\n}\nz\n",
+	    many[] = "a\nx\n}\nx\n}\nz\n";
+	struct staged s;
+
+	(void)state;
+	staged_open(&s);
+	for (int turn = 0; turn < 2; turn++) {
+		AUTO(text) struct text a = { .n = 0 };
+		AUTO(text) struct text b = { .n = 0 };
+		AUTO(buf) struct buf x;
+		struct text *m = turn ? &b : &a;
+		struct err e;
+
+		buf_init(&x, 256);
+		buf_put_str(&x, turn ? few : many);
+		load(&x, s.top, &a);
+		buf_reset(&x);
+		buf_put_str(&x, turn ? many : few);
+		load(&x, s.top, &b);
+		assert_int_equal(0, text_compare(&a, &b, &e));
+		assert_memory_equal("\0\0\0\1\1\0", m->changed, 6);
+	}
+	staged_close(&s);
+}
+
 static void
 a_hostile_text_takes_bounded_work(void **state)
 {
@@ -502,6 +531,7 @@ main(void)
 		cmocka_unit_test(a_big_file_is_replaced_as_a_whole),
 		cmocka_unit_test(git_makes_of_any_text_the_other),
 		cmocka_unit_test(no_diff_is_shorter),
+		cmocka_unit_test(a_run_of_changes_lies_as_far_down_as_it_can),
 		cmocka_unit_test(a_hostile_text_takes_bounded_work),
 	};
 

@@ -592,6 +592,57 @@ the_digest_is_of_all_of_it(void **state)
 	assert_memory_not_equal(one, two, sizeof(one));
 }
 
+/* Does a manifest of two new files with these paths decode? */
+static int
+accepted(struct str one, struct str two)
+{
+	AUTO(manifest) struct manifest *m = NULL, *back = NULL;
+	AUTO(buf) struct buf b;
+	struct change c = { .kind = CHANGE_KIND_CREATE,
+	    .before = { .target = STR("") },
+	    .after = { .type = CHANGE_TYPE_FILE, .target = STR("") } };
+	struct err e;
+
+	buf_init(&b, 1 << 12);
+	assert_non_null(m = manifest_new(&e));
+	c.path = one;
+	assert_int_equal(0, manifest_add(m, &c, &e));
+	c.path = two;
+	assert_int_equal(0, manifest_add(m, &c, &e));
+	assert_int_equal(0, manifest_encode(m, &b, &e));
+	return manifest_decode(buf_bytes(&b), &back, &e) == 0;
+}
+
+static void
+what_stays_as_it_is_needs_a_reason_to_be_named(void **state)
+{
+	AUTO(manifest) struct manifest *m = sample();
+	AUTO(buf) struct buf b;
+	struct manifest *back;
+	struct err e;
+
+	(void)state;
+	buf_init(&b, 1 << 16);
+	assert_int_equal(CHANGE_KIND_KEEP, m->v[3].kind);
+	m->v[3].notes = 0;
+	assert_int_equal(0, manifest_encode(m, &b, &e));
+	assert_int_equal(-1, manifest_decode(buf_bytes(&b), &back, &e));
+	assert_int_equal(ERR_FORMAT, e.code);
+}
+
+static void
+a_manifest_names_paths_below_in_order_and_once(void **state)
+{
+	(void)state;
+	assert_true(accepted(STR("a"), STR("b")));
+	assert_false(accepted(STR("b"), STR("a")));
+	assert_false(accepted(STR("a"), STR("a")));
+	assert_false(accepted(STR("../a"), STR("b")));
+	assert_false(accepted(STR("a"), STR("b/../../c")));
+	assert_false(accepted(STR("/etc/passwd"), STR("b")));
+	assert_false(accepted(STR("a"), STR("b\0c")));
+}
+
 /* A journal of today names this digest; every later version must find it. */
 static void
 the_bytes_of_a_manifest_are_a_promise(void **state)
@@ -654,6 +705,8 @@ main(void)
 		cmocka_unit_test(a_path_out_of_the_workspace_is_not_a_path),
 		cmocka_unit_test(chosen_paths_take_what_is_below_and_must_exist),
 		cmocka_unit_test(the_digest_is_of_all_of_it),
+		cmocka_unit_test(what_stays_as_it_is_needs_a_reason_to_be_named),
+		cmocka_unit_test(a_manifest_names_paths_below_in_order_and_once),
 		cmocka_unit_test(the_bytes_of_a_manifest_are_a_promise),
 		cmocka_unit_test(the_sentence_of_each_note_is_found),
 	};
