@@ -24,15 +24,19 @@ run_done(struct run *r)
 }
 
 static void
-set_git(struct json *p, const char *key, const char *of)
+set_git(struct json *p)
 {
-	AUTO(buf) struct buf value;
+	AUTO(buf) struct buf name, email;
 
-	buf_init(&value, GIT_VALUE_MAX);
-	git_value(of, &value);
-	if (value.n > 0)
-		json_set_str(p, key, (struct str){ (const char *)value.p,
-		    value.n });
+	buf_init(&name, GIT_VALUE_MAX);
+	buf_init(&email, GIT_VALUE_MAX);
+	git_identity(&name, &email);
+	if (name.n > 0)
+		json_set_str(p, "git_name",
+		    (struct str){ (const char *)name.p, name.n });
+	if (email.n > 0)
+		json_set_str(p, "git_email",
+		    (struct str){ (const char *)email.p, email.n });
 }
 
 static struct json *
@@ -71,8 +75,7 @@ params(struct cli *c, const struct run *r, struct json **out, struct err *e)
 	if (r->ttl_s > 0)
 		json_set_int(p, "ttl_s", r->ttl_s);
 	json_set_bool(p, "detach", r->detach);
-	set_git(p, "git_name", "user.name");
-	set_git(p, "git_email", "user.email");
+	set_git(p);
 	*out = TAKE(p);
 	return 0;
 }

@@ -41,7 +41,8 @@ int tools_safe(const char *dir);
 int env_build(const struct shown *shown, const char *workspace,
     const char *const *extra, struct json **list, struct err *e) MUST_CHECK;
 
-/* git_value(key, b): what git says outside, "" if nothing or no git. */
-void git_value(const char *key, struct buf *b);
+/* git_identity(name, email): what git says outside, each "" if nothing or no
+ * git. */
+void git_identity(struct buf *name, struct buf *email);
 
 #endif

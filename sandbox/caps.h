@@ -13,7 +13,8 @@
  */
 int caps_drop(struct err *e) MUST_CHECK;
 
-/* caps_any(): 1 if this process has any capability left in any set. */
+/* caps_any(): 1 if this process has any capability left in any set, or if
+ * that cannot be told. */
 int caps_any(void);
 
 #endif

@@ -161,13 +161,16 @@ sooner(int64_t *least, int64_t deadline, int64_t now)
 }
 
 static void
-set_alarm(int fd, int64_t at_us, int flags)
+set_alarm(struct alarm *a, int64_t at_us, int flags)
 {
 	const struct itimerspec t = {
 		.it_value = { at_us / 1000000, at_us % 1000000 * 1000 }
 	};
 
-	(void)timerfd_settime(fd, TFD_TIMER_ABSTIME | flags, &t, NULL);
+	if (a->at_us == at_us)
+		return;
+	a->at_us = at_us;
+	(void)timerfd_settime(a->fd, TFD_TIMER_ABSTIME | flags, &t, NULL);
 }
 
 static void
@@ -187,9 +190,9 @@ set_alarms(struct supervisor *s, struct now now)
 		sooner(&boot, s->ended.boot_us + s->l->orphan_grace_us,
 		    now.boot_us);
 	}
-	set_alarm(s->alarm_boot, boot, 0);
+	set_alarm(&s->boot, boot, 0);
 	/* A clock that is set forward must wake us as well. */
-	set_alarm(s->alarm_real, s->stage < STOPPING ? s->ends_real_us : 0,
+	set_alarm(&s->real, s->stage < STOPPING ? s->ends_real_us : 0,
 	    TFD_TIMER_CANCEL_ON_SET);
 }
 
@@ -283,8 +286,8 @@ gather(struct supervisor *s, struct polled *q)
 {
 	const int live = s->stage != ENDED;
 
-	q->p[P_BOOT] = (struct pollfd){ s->alarm_boot, POLLIN, 0 };
-	q->p[P_REAL] = (struct pollfd){ s->alarm_real, POLLIN, 0 };
+	q->p[P_BOOT] = (struct pollfd){ s->boot.fd, POLLIN, 0 };
+	q->p[P_REAL] = (struct pollfd){ s->real.fd, POLLIN, 0 };
 	q->p[P_LISTEN] = (struct pollfd){ s->listener, POLLIN, 0 };
 	q->p[P_CHANNEL] = (struct pollfd){ s->channel, POLLIN, 0 };
 	q->p[P_CHAN] = (struct pollfd){ live ? s->box.chan : -1, POLLIN, 0 };
@@ -303,15 +306,22 @@ gather(struct supervisor *s, struct polled *q)
 	q->n += flow_poll(s, q->p + q->n, POLL_MAX - q->n);
 }
 
+/* Rung, or ECANCELED since the clock was set: either way it is set anew. */
 static void
-serve(struct supervisor *s, struct polled *q)
+hear_alarm(struct alarm *a, const struct pollfd *p)
 {
 	uint64_t ticks;
 
-	for (int i = P_BOOT; i <= P_REAL; i++)
-		if (q->p[i].revents != 0 &&
-		    read(q->p[i].fd, &ticks, sizeof(ticks)) < 0)
-			continue;	/* ECANCELED: the clock was set */
+	if (p->revents != 0 && (read(a->fd, &ticks, sizeof(ticks)) > 0 ||
+	    errno == ECANCELED))
+		a->at_us = -1;
+}
+
+static void
+serve(struct supervisor *s, struct polled *q)
+{
+	hear_alarm(&s->boot, &q->p[P_BOOT]);
+	hear_alarm(&s->real, &q->p[P_REAL]);
 	/* Output before the end, so that it is not cut. */
 	flow_serve(s, q->p + q->flows, q->n - q->flows);
 	if (q->p[P_CHAN].revents != 0)

@@ -262,9 +262,9 @@ prepare(struct supervisor *s, const struct launch *l, struct err *e)
 {
 	s->l = l;
 	s->box = BOX_NONE;
-	s->alarm_boot = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC |
+	s->boot.fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC |
 	    TFD_NONBLOCK);
-	s->alarm_real = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC |
+	s->real.fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC |
 	    TFD_NONBLOCK);
 	s->ends_real_us = l->ends_real_us;
 	s->ends_boot_us = l->ends_boot_us;
@@ -274,7 +274,7 @@ prepare(struct supervisor *s, const struct launch *l, struct err *e)
 	buf_init(&s->screen, ATTACH_DATA_MAX);
 	for (int i = 0; i < ATTACHED_MAX; i++)
 		s->client[i].fd = -1;
-	if (s->alarm_boot < 0 || s->alarm_real < 0)
+	if (s->boot.fd < 0 || s->real.fd < 0)
 		return err_set(e, ERR_SYS, "timerfd_create");
 	/* A client or an agent that goes away must not take us along. */
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
@@ -300,8 +300,8 @@ finish(struct supervisor *s)
 	}
 	box_done(&s->box);
 	auto_fd(&s->channel);
-	auto_fd(&s->alarm_boot);
-	auto_fd(&s->alarm_real);
+	auto_fd(&s->boot.fd);
+	auto_fd(&s->real.fd);
 	free(s->common);
 	buf_done(&s->filter);
 	buf_done(&s->in);

@@ -53,6 +53,11 @@ struct client {
 	struct buf	 out;		/* u32 length, message; repeated */
 };
 
+struct alarm {
+	int		 fd;		/* timerfd */
+	int64_t		 at_us;		/* what it is set to; 0: it is not */
+};
+
 struct supervisor {
 	const struct launch *l;
 	struct grants	 grants;
@@ -69,7 +74,7 @@ struct supervisor {
 	int64_t		 ends_real_us, ends_boot_us;
 	int64_t		 kill_boot_us;	/* 0: not due */
 	int64_t		 orphan_boot_us;
-	int		 alarm_boot, alarm_real;	/* timerfds */
+	struct alarm	 boot, real;
 
 	int		 cause;		/* enum end_cause, 0: not yet */
 	int		 heard;		/* the agent's status is known */
