@@ -35,12 +35,12 @@ comma	:= ,
 B	:= build/$(or $(subst $(comma),-,$(SAN)),plain)$(if $(FI),-fi)$(if $(COV),-cov)$(if $(filter clang%,$(notdir $(CC))),-clang)
 
 # Made before anything is compiled.
-GEN	:= $(B)/derived.h $(B)/schema.h
+GEN	:= $(B)/derived.h $(B)/schema.h $(B)/filter.h
 
 #### what there is
 LIBDIRS	:= base lifecycle journal engine recovery sandbox relay cli $(if $(FI),faultinject)
 PROGS	:= $(patsubst cli/%.c,%,$(wildcard cli/glove.c cli/gloved.c cli/glove-sandbox.c cli/glove-verify.c))
-LIB_C	:= $(filter-out lifecycle/emit.c cli/pages.c $(PROGS:%=cli/%.c),$(wildcard $(LIBDIRS:=/*.c)))
+LIB_C	:= $(filter-out lifecycle/emit.c sandbox/emit.c cli/pages.c $(PROGS:%=cli/%.c),$(wildcard $(LIBDIRS:=/*.c)))
 UNIT_C	:= $(wildcard tests/unit/*_test.c)
 CRASH_C	:= $(wildcard tests/crash/*_test.c)
 TLIB_C	:= $(wildcard tests/lib/*.c)
@@ -50,7 +50,7 @@ UNITS	:= $(UNIT_C:%.c=$(B)/%)
 CRASHES	:= $(if $(FI),$(CRASH_C:%.c=$(B)/%))
 BENCHES	:= $(BENCH_C:%.c=$(B)/%)
 HDRS	:= $(wildcard $(LIBDIRS:=/*.h) tests/lib/*.h)
-SRCS	:= $(LIB_C) $(PROGS:%=cli/%.c) $(UNIT_C) $(CRASH_C) $(TLIB_C) $(BENCH_C) lifecycle/emit.c
+SRCS	:= $(LIB_C) $(PROGS:%=cli/%.c) $(UNIT_C) $(CRASH_C) $(TLIB_C) $(BENCH_C) lifecycle/emit.c sandbox/emit.c
 LIB	:= $(B)/libglove.a
 OBJ	= $(1:%.c=$(B)/%.o)
 
@@ -95,6 +95,11 @@ $(B)/derived.sql: $(EMIT)
 	$(call say,EMIT,$@)$(EMIT) sql > $@
 $(B)/derived.h: $(B)/derived.sql
 	$(call say,GEN,$@)sed 's/.*/"&\\n",/' $< > $@
+FILTER_C := sandbox/emit.c sandbox/seccomp.c base/buf.c base/err.c
+$(B)/sandbox/emit: $(FILTER_C) $(wildcard sandbox/syscalls.def sandbox/seccomp.h base/*.def base/*.h)
+	$(call say,HOSTCC,$@)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -I. -o $@ $(FILTER_C) -lseccomp
+$(B)/filter.h: $(B)/sandbox/emit
+	$(call say,GEN,$@)$< > $@
 $(B)/schema.h: journal/schema.sql
 	$(call say,GEN,$@)mkdir -p $(@D) && sed 's/.*/"&\\n",/' $< > $@
 

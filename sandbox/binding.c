@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "sandbox/binding.h"
 #include "sandbox/plan.h"
+#include "sandbox/seccomp.h"
 
 enum { SHOWN_MAX = 512 };
 
@@ -38,7 +39,7 @@ put_text(struct buf *b, const char *key, const char *text)
 
 int
 binding_put(struct buf *b, const struct launch *l, const char *common,
-    struct bytes filter, struct err *e)
+    struct err *e)
 {
 	struct digest d;
 	uint8_t out[SHA256_BYTES];
@@ -61,7 +62,7 @@ binding_put(struct buf *b, const struct launch *l, const char *common,
 	buf_put_str(b, "network none\n");
 	buf_putf(b, "ends %lld\n", (long long)l->ends_real_us);
 	digest_init(&d, "glove/filter/1");
-	digest_bytes(&d, filter);
+	digest_bytes(&d, filter_shipped());
 	digest_final(&d, out);
 	put_hex(b, "filter", out);
 	return buf_ok(b, "launch binding", e);

@@ -106,8 +106,7 @@ await_held(struct box *x, struct err *e)
 }
 
 int
-box_open(const struct launch *l, struct bytes filter, struct box *x,
-    struct err *e)
+box_open(const struct launch *l, struct box *x, struct err *e)
 {
 	const struct ns_ids ids = ns_ids();
 	const struct init_msg mapped = { .kind = INIT_MAPPED };
@@ -116,7 +115,7 @@ box_open(const struct launch *l, struct bytes filter, struct box *x,
 	AUTO(pair) struct pair tether = PAIR_NONE;
 	AUTO(mounts) struct mounts m;
 	AUTO(box) struct box b = BOX_NONE;
-	struct child c = { .l = l, .ids = &ids, .m = &m, .filter = filter };
+	struct child c = { .l = l, .ids = &ids, .m = &m };
 
 	mounts_init(&m);
 	if (open_pairs(&chan, &gate, &tether, e))

@@ -26,13 +26,12 @@ struct box {
 	.tether = -1, .out = { -1, -1, -1 } })
 
 /*
- * box_open(l, filter, x, e): build the sandbox of ${l} and hold the agent at
+ * box_open(l, x, e): build the sandbox of ${l} and hold the agent at
  * its gate.  Blocks for some milliseconds, at most BOX_TIMEOUT_MS.  On failure
  * nothing of it is left.
  */
 enum { BOX_TIMEOUT_MS = 30000 };
-int box_open(const struct launch *l, struct bytes filter, struct box *x,
-    struct err *e) MUST_CHECK;
+int box_open(const struct launch *l, struct box *x, struct err *e) MUST_CHECK;
 
 /* box_release(x, e): let the agent go.  Only after a verified receipt. */
 int box_release(struct box *x, struct err *e) MUST_CHECK;

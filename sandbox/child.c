@@ -176,7 +176,7 @@ confine(const struct child *c, int abi, struct err *e)
 	if (writable(c->m, abi, e))
 		return -1;
 	/* Last: it refuses much of what stands above. */
-	return filter_load(c->filter, e);
+	return filter_load(filter_shipped(), e);
 }
 
 static _Noreturn void

@@ -9,7 +9,6 @@ struct child {
 	const struct launch	*l;
 	const struct ns_ids	*ids;
 	struct mounts		*m;	/* opened already, if ids->foreign */
-	struct bytes		 filter;
 	int			 chan;
 	int			 tether;
 	int			 gate;	/* a byte lets the agent go; EOF ends it */

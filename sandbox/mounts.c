@@ -142,21 +142,38 @@ add_asked(struct mounts *m, const char *path, struct err *e)
 	    "%s is neither a directory nor a file", path);
 }
 
-/* A layer of the workspace, under the agent's name if it is another's. */
+/* Whose files are shown under the agent's name; most often one owner's. */
+struct owner {
+	uid_t	uid;
+	gid_t	gid;
+	int	map;		/* ns_idmap(), or -1 */
+};
+
 static int
-open_layer(const char *path, const struct ns_ids *ids, int *fd, struct stat *st,
+map_owner(const char *path, const struct ns_ids *ids, struct owner *o,
     struct err *e)
 {
-	AUTO(fd) int map = -1;
+	struct stat st;
+
+	if (lstat(path, &st) != 0)
+		return err_set(e, ERR_SYS, "%s", path);
+	if (o->map >= 0 && o->uid == st.st_uid && o->gid == st.st_gid)
+		return 0;
+	auto_fd(&o->map);
+	*o = (struct owner){ st.st_uid, st.st_gid, -1 };
+	return ns_idmap(o->uid, o->gid, ids, &o->map, e);
+}
+
+/* A layer of the workspace, under the agent's name if it is another's. */
+static int
+open_layer(const char *path, const struct ns_ids *ids, struct owner *o,
+    int *fd, struct stat *st, struct err *e)
+{
 	AUTO(fd) int t = -1;
 
-	if (ids->foreign) {
-		if (lstat(path, st) != 0)
-			return err_set(e, ERR_SYS, "%s", path);
-		if (ns_idmap(st->st_uid, st->st_gid, ids, &map, e))
-			return -1;
-	}
-	if (tree_open(path, LAYER_ATTR, map, &t, e))
+	if (ids->foreign && map_owner(path, ids, o, e))
+		return -1;
+	if (tree_open(path, LAYER_ATTR, o->map, &t, e))
 		return -1;
 	if (fstat(t, st) != 0)
 		return err_set(e, ERR_SYS, "%s", path);
@@ -191,15 +208,16 @@ static int
 open_layers(struct layers *y, const char *to, const char *state,
     const struct ns_ids *ids, struct stat *st, struct err *e)
 {
+	struct owner o = { .map = -1 };
 	struct stat own;
+	int r = open_layer(to, ids, &o, &y->lower, st, e);
 
-	if (open_layer(to, ids, &y->lower, st, e))
-		return -1;
 	y->to = to;
-	if (state == NULL)
-		return 0;
-	return make_state(state, st->st_mode, e) ||
-	    open_layer(state, ids, &y->state, &own, e) ? -1 : 0;
+	if (r == 0 && state != NULL)
+		r = make_state(state, st->st_mode, e) ||
+		    open_layer(state, ids, &o, &y->state, &own, e) ? -1 : 0;
+	auto_fd(&o.map);
+	return r;
 }
 
 int

@@ -7,18 +7,13 @@
  * mask to 32 bits, or be of a kind that refuses a dirty upper half as well.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "sandbox/seccomp.h"
 
 #define INT_IS(arg, v) \
@@ -136,10 +131,10 @@ filter_build(struct buf *prog, struct err *e)
 {
 	AUTO(filter) scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);
 	AUTO(fd) int fd = memfd_create("filter", MFD_CLOEXEC);
-	AUTO(buf) struct buf b;
+	uint8_t *at;
+	off_t n;
 	int r;
 
-	buf_init(&b, FILTER_BYTES_MAX);
 	if (c == NULL)
 		return err_set(e, ERR_NOMEM, "system call filter");
 	if (fd < 0)
@@ -153,26 +148,11 @@ filter_build(struct buf *prog, struct err *e)
 		errno = -r;
 		return err_set(e, ERR_SYS, "system call filter");
 	}
-	if (lseek(fd, 0, SEEK_SET) < 0)
+	n = lseek(fd, 0, SEEK_END);
+	if (n <= 0 || n > FILTER_BYTES_MAX)
+		return err_set(e, ERR_TOOBIG, "system call filter");
+	if ((at = buf_room(prog, (size_t)n)) != NULL &&
+	    pread(fd, at, (size_t)n, 0) != (ssize_t)n)
 		return err_set(e, ERR_SYS, "system call filter");
-	if (fd_read_all(fd, &b, e))
-		return -1;
-	buf_put(prog, b.p, b.n);
 	return buf_ok(prog, "system call filter", e);
-}
-
-int
-filter_load(struct bytes prog, struct err *e)
-{
-	struct sock_filter code[BPF_MAXINSNS];
-	struct sock_fprog p = { .filter = code };
-
-	if (prog.n == 0 || prog.n % sizeof(code[0]) != 0 ||
-	    prog.n > sizeof(code))
-		return err_set(e, ERR_FORMAT, "system call filter");
-	memcpy(code, prog.p, prog.n);
-	p.len = (unsigned short)(prog.n / sizeof(code[0]));
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &p) != 0)
-		return err_set(e, ERR_SYS, "seccomp");
-	return 0;
 }

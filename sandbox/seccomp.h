@@ -17,10 +17,12 @@ enum filter_verdict { FILTER_ALLOW, FILTER_EPERM, FILTER_ENOSYS, FILTER_ARGS };
 enum { SYSCALL_LAST = 511 };	/* numbers the filter has an answer for */
 
 /*
- * filter_build(prog, e): append the filter as BPF instructions to ${prog}.
- * About a millisecond: once a process, before it clones.
+ * filter_build(prog, e): append the filter as BPF instructions to ${prog}: what
+ * the build tool emit does, and a test, to compare.
  */
 int filter_build(struct buf *prog, struct err *e) MUST_CHECK;
+
+struct bytes filter_shipped(void);	/* what emit built */
 
 /*
  * filter_load(prog, e): put this process and all it starts behind the filter.

@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "sandbox/binding.h"
-#include "sandbox/seccomp.h"
 #include "sandbox/self.h"
 #include "sandbox/supervisor_impl.h"
 #include "sandbox/supervisor.h"
@@ -54,8 +53,7 @@ say_ready(struct supervisor *s, struct err *e)
 	buf_init(&found, CHANNEL_MAX / 4);
 	self_put(&found, s->box.found, s->box.abi);
 	if (grants_nonce(s->nonce, e) ||
-	    binding_put(&binding, s->l, s->common, buf_bytes(&s->filter),
-	    e) ||
+	    binding_put(&binding, s->l, s->common, e) ||
 	    buf_ok(&found, "self-test", e))
 		return -1;
 	channel_init(&m, MSG_READY);
@@ -241,11 +239,10 @@ build(struct supervisor *s, struct err *e)
 	/* Invariant 1. */
 	if (grants_take(&s->grants, str_of(s->l->receipt), MACHINE_SESSION,
 	    SESSION_EV_start_intent, NULL, &intent, e) ||
-	    worktree_common(s->l->workspace, &s->common, e) ||
-	    filter_build(&s->filter, e))
+	    worktree_common(s->l->workspace, &s->common, e))
 		return -1;
 	s->mounted = clock_now();
-	if (box_open(s->l, buf_bytes(&s->filter), &s->box, e))
+	if (box_open(s->l, &s->box, e))
 		return -1;
 	if (flow_new(s, 0, s->box.out, s->box.nout) == NULL)
 		return err_set(e, ERR_BUG, "no room for the agent");
@@ -268,7 +265,6 @@ prepare(struct supervisor *s, const struct launch *l, struct err *e)
 	    TFD_NONBLOCK);
 	s->ends_real_us = l->ends_real_us;
 	s->ends_boot_us = l->ends_boot_us;
-	buf_init(&s->filter, CHANNEL_MAX);
 	buf_init(&s->in, CHANNEL_MAX);
 	buf_init(&s->backlog, BACKLOG_MAX);
 	buf_init(&s->screen, ATTACH_DATA_MAX);
@@ -303,7 +299,6 @@ finish(struct supervisor *s)
 	auto_fd(&s->boot.fd);
 	auto_fd(&s->real.fd);
 	free(s->common);
-	buf_done(&s->filter);
 	buf_done(&s->in);
 	buf_done(&s->backlog);
 	buf_done(&s->screen);

@@ -65,7 +65,6 @@ struct supervisor {
 	int		 channel;	/* -1: gloved is gone */
 	int		 listener;
 	struct box	 box;
-	struct buf	 filter;
 	char		*common;	/* see worktree.h */
 	struct buf	 in;		/* messages of the channel */
 	enum stage	 stage;

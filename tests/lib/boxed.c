@@ -16,7 +16,6 @@
 #include <cmocka.h>
 
 #include "base/fd.h"
-#include "sandbox/seccomp.h"
 #include "tests/lib/boxed.h"
 
 void
@@ -35,7 +34,6 @@ int
 boxed_setup(void **state)
 {
 	struct boxed *w = calloc(1, sizeof(*w));
-	struct err e;
 
 	assert_non_null(w);
 	(void)snprintf(w->dir, sizeof(w->dir), "/tmp/glove-box.XXXXXX");
@@ -45,8 +43,6 @@ boxed_setup(void **state)
 	boxed_run("mkdir -p %s %s/upper %s/work && chmod 700 %s", w->ws, w->state,
 	    w->state, w->state);
 	boxed_run("echo host > %s/file", w->ws);
-	buf_init(&w->filter, 1 << 20);
-	assert_int_equal(filter_build(&w->filter, &e), 0);
 	*state = w;
 	return 0;
 }
@@ -57,7 +53,6 @@ boxed_teardown(void **state)
 	struct boxed *w = *state;
 
 	boxed_run("chmod -R u+rwx %s; rm -rf %s", w->dir, w->dir);
-	buf_done(&w->filter);
 	free(w);
 	return 0;
 }
@@ -103,7 +98,7 @@ drain(struct box *x, const struct launch *l, struct boxed_result *r)
 }
 
 void
-boxed_wait(const struct boxed *w, const struct launch *l, struct boxed_result *r)
+boxed_wait(const struct launch *l, struct boxed_result *r)
 {
 	AUTO(box) struct box x = BOX_NONE;
 	struct init_msg m;
@@ -111,7 +106,7 @@ boxed_wait(const struct boxed *w, const struct launch *l, struct boxed_result *r
 	int fds[3];
 	size_t n = 3;
 
-	if (box_open(l, buf_bytes(&w->filter), &x, &e))
+	if (box_open(l, &x, &e))
 		fail_msg("%s (%s)", e.msg, e.why);
 	assert_int_equal(box_release(&x, &e), 0);
 	if (!l->terminal) {
@@ -127,14 +122,13 @@ boxed_wait(const struct boxed *w, const struct launch *l, struct boxed_result *r
 }
 
 void
-boxed_sh(const struct boxed *w, struct launch *l, const char *script,
-    struct boxed_result *r)
+boxed_sh(struct launch *l, const char *script, struct boxed_result *r)
 {
 	const char *const argv[] = { "/bin/bash", "-c", script, NULL };
 
 	l->argv = argv;
 	l->argc = 3;
-	boxed_wait(w, l, r);
+	boxed_wait(l, r);
 }
 
 /* The script ends well and says exactly this. */
@@ -147,7 +141,7 @@ boxed_says(void **state, enum mode mode, const char *script, const char *want)
 	struct boxed_result r;
 
 	l.mode = mode;
-	boxed_sh(w, &l, script, &r);
+	boxed_sh(&l, script, &r);
 	if (r.status != 0 || (want != NULL && strcmp(r.out, want) != 0))
 		fail_msg("status %d, it said: %s", r.status, r.out);
 }

@@ -12,7 +12,6 @@ struct boxed {
 	char		 dir[64];	/* everything of this test */
 	char		 ws[96];
 	char		 state[96];
-	struct buf	 filter;
 };
 
 struct boxed_result {
@@ -27,10 +26,8 @@ void boxed_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* boxed_launch: a staged session of that command in the workspace */
 struct launch boxed_launch(const struct boxed *w, const char *const *argv);
 /* boxed_wait: run it, without a client, to the end */
-void boxed_wait(const struct boxed *w, const struct launch *l,
-    struct boxed_result *r);
-void boxed_sh(const struct boxed *w, struct launch *l, const char *script,
-    struct boxed_result *r);
+void boxed_wait(const struct launch *l, struct boxed_result *r);
+void boxed_sh(struct launch *l, const char *script, struct boxed_result *r);
 /* boxed_says: the script ends well and says exactly this */
 void boxed_says(void **state, enum mode mode, const char *script,
     const char *want);

@@ -28,11 +28,11 @@ a_program_runs_and_its_exit_code_comes_back(void **state)
 	struct launch l = boxed_launch(w, argv);
 	struct boxed_result r;
 
-	boxed_wait(w, &l, &r);
+	boxed_wait(&l, &r);
 	assert_int_equal(r.status, 0);
-	boxed_sh(w, &l, "exit 7", &r);
+	boxed_sh(&l, "exit 7", &r);
 	assert_int_equal(WEXITSTATUS(r.status), 7);
-	boxed_sh(w, &l, "kill -9 $$", &r);
+	boxed_sh(&l, "kill -9 $$", &r);
 	assert_int_equal(WTERMSIG(r.status), 9);
 }
 
@@ -45,10 +45,10 @@ what_cannot_be_executed_says_why(void **state)
 	struct launch l = boxed_launch(w, none);
 	struct boxed_result r;
 
-	boxed_wait(w, &l, &r);
+	boxed_wait(&l, &r);
 	assert_int_equal(r.status, -1 - ENOENT);
 	l = boxed_launch(w, dir);
-	boxed_wait(w, &l, &r);
+	boxed_wait(&l, &r);
 	assert_int_equal(r.status, -1 - EACCES);
 }
 
@@ -64,7 +64,7 @@ an_agent_that_is_not_released_never_runs(void **state)
 	{
 		AUTO(box) struct box x = BOX_NONE;
 
-		assert_int_equal(box_open(&l, buf_bytes(&w->filter), &x, &e), 0);
+		assert_int_equal(box_open(&l, &x, &e), 0);
 		(void)close(x.gate);
 		x.gate = -1;
 		assert_true(proc_gone(&x.init, 5000));
@@ -74,7 +74,7 @@ an_agent_that_is_not_released_never_runs(void **state)
 	{
 		struct boxed_result r;
 
-		boxed_wait(w, &l, &r);
+		boxed_wait(&l, &r);
 		assert_int_equal(access(path, F_OK), 0);
 	}
 }
@@ -88,7 +88,7 @@ a_byte_at_the_tether_ends_it(void **state)
 	AUTO(box) struct box x = BOX_NONE;
 	struct err e;
 
-	assert_int_equal(box_open(&l, buf_bytes(&w->filter), &x, &e), 0);
+	assert_int_equal(box_open(&l, &x, &e), 0);
 	assert_int_equal(box_release(&x, &e), 0);
 	assert_false(proc_gone(&x.init, 20));
 	assert_int_equal(write(x.tether, "x", 1), 1);
@@ -111,7 +111,7 @@ when_its_supervisor_is_killed_nothing_is_left(void **state)
 	if ((pid = fork()) == 0) {
 		struct box x = BOX_NONE;
 
-		if (box_open(&l, buf_bytes(&w->filter), &x, &e) ||
+		if (box_open(&l, &x, &e) ||
 		    box_release(&x, &e) ||
 		    write(p[1], &x.init.pid, sizeof(pid_t)) < 0)
 			_exit(1);
@@ -138,7 +138,7 @@ the_agent_has_a_terminal_of_its_own(void **state)
 	struct boxed_result r;
 
 	l.terminal = 1;
-	boxed_sh(w, &l, "tty; stty size; test -t 0 -a -t 1 -a -t 2 && echo yes "
+	boxed_sh(&l, "tty; stty size; test -t 0 -a -t 1 -a -t 2 && echo yes "
 	    ">/dev/tty; set -m; sleep 0 & fg >/dev/null; echo $?", &r);
 	assert_string_equal(r.out, "/dev/pts/0\r\n24 80\r\nyes\r\n0\r\n");
 	assert_int_equal(r.status, 0);
@@ -176,7 +176,7 @@ the_self_test_finds_everything_in_force(void **state)
 	struct err e;
 
 	buf_init(&b, 4096);
-	if (box_open(&l, buf_bytes(&w->filter), &x, &e))
+	if (box_open(&l, &x, &e))
 		fail_msg("%s (%s)", e.msg, e.why);
 	self_put(&b, x.found, x.abi);
 	assert_non_null(buf_cstr(&b));

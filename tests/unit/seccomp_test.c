@@ -82,6 +82,14 @@ every_call_that_is_refused_is_refused(void **state)
 }
 
 static void
+what_is_shipped_is_what_the_table_says(void **state)
+{
+	const struct buf *prog = *state;
+
+	assert_true(bytes_eq(buf_bytes(prog), filter_shipped()));
+}
+
+static void
 every_call_that_the_library_knows_is_in_the_table(void **state)
 {
 	enum filter_verdict v;
@@ -240,6 +248,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_call_that_is_refused_is_refused),
+		cmocka_unit_test(what_is_shipped_is_what_the_table_says),
 		cmocka_unit_test(
 		    every_call_that_the_library_knows_is_in_the_table),
 		cmocka_unit_test(
