@@ -11,7 +11,7 @@ enum { QUESTION_MAX = 512, PATH_SHOWN = 512, LISTED_MAX = 50 };
  * What stands in the way, before anything is recorded: gloved looks again.
  */
 static int
-look(struct cli *c, const struct staged *st, struct err *e)
+look(struct cli *c, const struct staged *st, int back, struct err *e)
 {
 	AUTO(changes_result) struct changes_result r = { .nconflict = 0 };
 	AUTO(fd) int undo = staged_undo(c, st);
@@ -21,7 +21,8 @@ look(struct cli *c, const struct staged *st, struct err *e)
 		.paths = { st->paths, st->npaths }, .dry_run = 1,
 	};
 
-	if (changes_apply(&a, NULL, &r, e) == 0)
+	if ((back ? changes_undo(&a, NULL, &r, e) :
+	    changes_apply(&a, NULL, &r, e)) == 0)
 		return 0;
 	if (e->code != ERR_CONFLICT)
 		return -1;
@@ -31,8 +32,13 @@ look(struct cli *c, const struct staged *st, struct err *e)
 			out_foreign(&c->note, r.conflict[i].c->path, PATH_SHOWN);
 			out_putf(&c->note, ": %s\n", r.conflict[i].why);
 		}
-	(void)err_say(e, ERR_CONFLICT, "%zu path%s changed on the host too;"
-	    " nothing was touched", r.nconflict, r.nconflict == 1 ? "" : "s");
+	(void)err_say(e, ERR_CONFLICT, "%zu path%s changed on the host %s;"
+	    " nothing was touched", r.nconflict, r.nconflict == 1 ? "" : "s",
+	    back ? "after the apply" : "too");
+	if (back)
+		return err_fix(e, "make %s as the apply had left %s: glove diff"
+		    " %s", r.nconflict == 1 ? "it" : "them",
+		    r.nconflict == 1 ? "it" : "them", st->session);
 	return err_fix(e, "look: glove diff %s; take others: glove apply %s"
 	    " PATH...", st->session, st->session);
 }
@@ -166,7 +172,7 @@ cmd_apply(struct cli *c, struct err *e)
 	    staged_choose(&st, a->n - 1, a->v + 1, e) ||
 	    check_expected(c, &st, e))
 		return -1;
-	if (!resume && look(c, &st, e))
+	if (!resume && look(c, &st, 0, e))
 		return -1;
 	if (args_has(a, FLAG_DRY_RUN))
 		return dry_run(c, &st);
@@ -192,15 +198,16 @@ cmd_apply(struct cli *c, struct err *e)
 int
 cmd_undo(struct cli *c, struct err *e)
 {
+	AUTO(staged) struct staged st = { .upper = -1, .lower = -1 };
 	AUTO(json) struct json *r = NULL;
-	char id[ID_TEXT_MAX], question[QUESTION_MAX];
+	char question[QUESTION_MAX];
 
-	if (staged_id(c, c->args.v[0], 1, id, e))
+	if (staged_open(c, c->args.v[0], 1, &st, e) || look(c, &st, 1, e))
 		return -1;
 	(void)snprintf(question, sizeof(question), "Put the files that %s"
-	    " changed back as they were?", id);
+	    " changed back as they were?", st.session);
 	if (cli_yes(c, question, e) ||
-	    cli_wait(c, "change.undo", cli_write(c, id), &r, e))
+	    cli_wait(c, "change.undo", cli_write(c, st.id), &r, e))
 		return -1;
 	if (str_eq(reply_str(r, "state"), STR("undone"))) {
 		if (c->json)
