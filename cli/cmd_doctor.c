@@ -35,8 +35,11 @@ report(struct cli *c, struct json *list, const struct finding *f)
 	out_putf(&c->out, "%-18s ", f->what);
 	out_foreign(&c->out, str_of(f->says), DOCTOR_SAYS_MAX);
 	out_put(&c->out, "\n");
-	if (!f->ok)
-		out_putf(&c->out, "         do: %s\n", f->fix);
+	if (!f->ok) {
+		out_put(&c->out, "         do: ");
+		out_foreign(&c->out, str_of(f->fix), ERR_FIX_MAX);
+		out_put(&c->out, "\n");
+	}
 }
 
 /* /bin/true, through gloved, in an empty directory. */
@@ -82,15 +85,14 @@ try_sandbox(struct cli *c, struct finding *f)
 }
 
 static void
-try_daemon(struct cli *c, struct finding *f)
+try_daemon(struct cli *c, struct finding *f, struct err *e)
 {
-	struct err e;
-
 	*f = (struct finding){ .name = "gloved", .what = "gloved",
-	    .need = DOCTOR_MUST, .fix = "see what it says: glove daemon status" };
-	f->ok = cli_connect(c, &e) == 0;
+	    .need = DOCTOR_MUST };
+	f->ok = cli_connect(c, e) == 0;
+	f->fix = f->ok ? "" : err_do(e);
 	(void)snprintf(f->says, sizeof(f->says), "%.190s", f->ok ? "answers" :
-	    e.msg);
+	    e->msg);
 }
 
 static void
@@ -117,6 +119,7 @@ cmd_doctor(struct cli *c, struct err *e)
 	AUTO(json) struct json *j = c->json ? json_make_object() : NULL;
 	struct json *list = c->json ? json_make_array() : NULL;
 	struct finding f;
+	struct err failed;
 
 	if (cli_home(c, e)) {
 		json_free(list);
@@ -125,7 +128,7 @@ cmd_doctor(struct cli *c, struct err *e)
 	for (size_t i = 0; doctor_try(i, &c->home, &f); i++)
 		report(c, list, &f);
 	if (!args_has(&c->args, FLAG_QUICK)) {
-		try_daemon(c, &f);
+		try_daemon(c, &f, &failed);
 		report(c, list, &f);
 		if (f.ok) {
 			try_sandbox(c, &f);

@@ -253,6 +253,10 @@ tell_starter(struct options *o, const struct err *err)
 	n = err == NULL ? snprintf(line, sizeof(line), "ok\n") :
 	    snprintf(line, sizeof(line), "%s\t%s\t%s\t%s\n", err_wire(err->code),
 	    err->msg, err->why, err->fix);
+	/* One line, whatever a sentence has in it. */
+	for (int i = 0; i + 1 < n; i++)
+		if (line[i] == '\n')
+			line[i] = ' ';
 	if (n > 0)
 		(void)!write(o->ready_fd, line, (size_t)n);
 	(void)close(o->ready_fd);

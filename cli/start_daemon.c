@@ -227,7 +227,13 @@ start_gloved(const char *home, const char *socket, int64_t deadline, struct err 
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	(void)close(TAKE_FD(theirs));
-	return await_ready(mine, deadline, e);
+	if (await_ready(mine, deadline, e) == 0)
+		return 0;
+	/* Nothing is cut or accepted by itself: the ways that a person has. */
+	if (e->code == ERR_RECOVER && e->fix[0] == '\0')
+		(void)err_fix(e, "look: glove verify %s; to begin a new journal"
+		    " and keep this one: mv that directory away", home);
+	return -1;
 }
 
 /* One that is about to leave, or one that is not yet there: look again. */

@@ -272,8 +272,10 @@ db_reserve(struct db *d, int64_t pages, struct err *e)
 	    SQLITE_OK)
 		return 0;
 	d->last = SQLITE_FULL;
-	return err_set(e, ERR_JOURNAL, "%" PRId64 " more pages of %d bytes",
-	    pages, DB_PAGE);
+	(void)err_say(e, ERR_JOURNAL, "the disk of the state directory has no"
+	    " room for the journal");
+	return err_why(e, "it sets %" PRId64 " KiB more aside, for what must"
+	    " always be possible: revoke, stop", pages * DB_PAGE / 1024);
 }
 
 int

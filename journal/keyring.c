@@ -207,8 +207,10 @@ keyring_open(int keysfd, struct keyring **out, struct err *e)
 		else if (e->code != ERR_NOTFOUND)
 			return -1;
 	}
-	if (!k->present[KEYUSE_LOG])
-		return err_say(e, ERR_CONFIG, "log.key is missing");
+	if (!k->present[KEYUSE_LOG]) {
+		(void)err_say(e, ERR_CONFIG, "log.key is missing");
+		return err_fix(e, "put it back: nothing can be signed without it");
+	}
 	if (one_install(k, e) || keyslot_read(k->dir, k->slot, k->page, e))
 		return -1;
 	if (k->slot[0].present != k->slot[1].present)

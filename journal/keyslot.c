@@ -46,9 +46,10 @@ open_file(int dir, int flags, int *fd, struct err *e)
 
 	if (fd_openat2(dir, file, flags | O_NONBLOCK | O_NOCTTY, 0,
 	    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, &f, e)) {
-		if (e->sys == ENOENT)
-			return err_say(e, ERR_CONFIG, "%s is missing", file);
-		return -1;
+		if (e->sys != ENOENT)
+			return -1;
+		(void)err_say(e, ERR_CONFIG, "%s is missing", file);
+		return err_fix(e, "put it back: nothing can be signed without it");
 	}
 	if (keyfile_owned(f, file, e))
 		return -1;

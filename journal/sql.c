@@ -18,6 +18,7 @@ int
 sql_create(struct db *d, struct err *e)
 {
 	AUTO(buf) struct buf b;
+	struct err why;
 
 	buf_init(&b, SCHEMA_MAX);
 	buf_putf(&b, "BEGIN IMMEDIATE; PRAGMA application_id=%d;"
@@ -27,7 +28,12 @@ sql_create(struct db *d, struct err *e)
 	buf_put_str(&b, "COMMIT");
 	if (buf_ok(&b, "schema", e))
 		return -1;
-	return db_script(d, buf_cstr(&b), e);
+	if (db_script(d, buf_cstr(&b), e) == 0)
+		return 0;
+	/* The sentence is not the whole script. */
+	why = *e;
+	(void)err_set(e, (enum err_code)why.code, "make the tables of journal.db");
+	return err_why(e, "%s", why.why);
 }
 
 int
@@ -43,6 +49,9 @@ sql_check(struct db *d, struct err *e)
 		return -1;
 	if (app != DB_APPLICATION)
 		return err_set(e, ERR_CORRUPT, "journal.db is not a journal");
+	if (version < DB_SCHEMA)
+		return err_set(e, ERR_CORRUPT, "journal.db has schema %d",
+		    (int)version);
 	if (version > DB_SCHEMA)
 		return err_set(e, ERR_VERSION, "journal.db has schema %d",
 		    (int)version);
@@ -50,7 +59,7 @@ sql_check(struct db *d, struct err *e)
 	    db_schema_digest(own, due, e) || db_schema_digest(d, is, e))
 		return -1;
 	if (memcmp(is, due, sizeof(is)) != 0)
-		return err_set(e, ERR_VERSION, "the tables of journal.db are"
+		return err_set(e, ERR_CORRUPT, "the tables of journal.db are"
 		    " not those of this program");
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/limits.h"
 
@@ -175,8 +176,12 @@ open_keys(struct journal *j, struct err *e)
 	struct id id;
 	int got, found;
 
-	if (fd < 0)
-		return err_set(e, ERR_CONFIG, "keys: %s", strerror(errno));
+	if (fd < 0) {
+		(void)err_say(e, ERR_CONFIG, "the directory keys of the state"
+		    " directory cannot be opened: %s", strerror(errno));
+		return err_fix(e, "put it back: nothing can be signed without"
+		    " log.key and epoch.key");
+	}
 	if (keyring_open(fd, &j->keys, e))
 		return -1;
 	if (memcmp(keyring_pub(j->keys, KEYUSE_LOG), j->log_pub, PUB_BYTES) != 0)
@@ -295,13 +300,16 @@ find_or_make(struct journal *j, const struct journal_opts *o,
     enum verdict *v, int *made, struct err *e)
 {
 	struct found f;
+	struct stat st;
 
 	*made = 0;
 	if (!j->read_only && genesis_settle(j->homefd, e))
 		return -1;
 	if (files_settle(j, &f, e))
 		return -1;
-	if (f.db)
+	/* An empty file would be made a database by looking at it. */
+	if (f.db && !(f.head && fstatat(j->homefd, "journal.db", &st,
+	    AT_SYMLINK_NOFOLLOW) == 0 && st.st_size == 0))
 		return 0;
 	if (f.head || f.keys)
 		return refuse(VERDICT_LOST_ALL, v, e);

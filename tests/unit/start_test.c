@@ -549,7 +549,7 @@ files_are_this_users_alone(void **state)
 }
 
 static void
-a_schema_of_another_program_is_refused(void **state)
+tables_that_are_not_ours_are_refused(void **state)
 {
 	struct home h;
 	struct err e;
@@ -558,6 +558,21 @@ a_schema_of_another_program_is_refused(void **state)
 	home_make(&h);
 	home_close(&h);
 	sql(&h, "record_no_update", "CREATE TABLE more (x INTEGER)");
+	assert_int_equal(-1, home_open(&h, &e));
+	assert_int_equal(e.code, ERR_RECOVER);
+	home_free(&h);
+}
+
+static void
+a_schema_of_a_newer_version_is_refused(void **state)
+{
+	struct home h;
+	struct err e;
+
+	(void)state;
+	home_make(&h);
+	home_close(&h);
+	sql(&h, "record_no_update", "PRAGMA user_version=999");
 	assert_int_equal(-1, home_open(&h, &e));
 	assert_int_equal(e.code, ERR_VERSION);
 	home_free(&h);
@@ -577,7 +592,8 @@ main(void)
 		cmocka_unit_test(an_interrupted_beginning_is_finished_or_begun_again),
 		cmocka_unit_test(a_directory_that_others_can_read_is_refused),
 		cmocka_unit_test(files_are_this_users_alone),
-		cmocka_unit_test(a_schema_of_another_program_is_refused),
+		cmocka_unit_test(tables_that_are_not_ours_are_refused),
+		cmocka_unit_test(a_schema_of_a_newer_version_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
