@@ -169,7 +169,7 @@ fuzz-all: $(FUZZERS)
 	    $$(sed -n 's/^stat::number_of_executed_units: *//p' $$f.log); done
 
 lint: man ## the scripts and the pages
-	$(Q)shellcheck -x $(wildcard tests/*.sh tests/e2e/*.sh tests/bench/*.sh dist/*.sh .ci/run)
+	$(Q)shellcheck -x -S warning $(wildcard tests/*.sh tests/e2e/*.sh tests/bench/*.sh dist/*.sh .ci/run)
 	$(Q)for p in $(MANS); do mandoc -T lint -W warning $$p || exit 1; done
 
 #### every header stands alone
