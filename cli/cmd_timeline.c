@@ -175,11 +175,12 @@ draw(struct cli *c, const struct moment *m, const struct marks *k, int *live,
 	out_style(o, STYLE_BOLD);
 	out_foreign(o, reply_str(m->record, "event"), 32);
 	out_style(o, STYLE_PLAIN);
-	if (to.n > 0 && !str_eq(from, to)) {
+	if (to.n > 0 && !str_eq(from, to) &&
+	    !str_eq(to, reply_str(m->record, "event"))) {
 		out_put(o, " -> ");
 		out_foreign(o, to, 32);
 	}
-	record_fields(o, m->record, c->wide);
+	record_fields(c, m->record);
 	out_put(o, "\n");
 }
 

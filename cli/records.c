@@ -86,19 +86,79 @@ put_value(struct out *o, const char *name, const struct json *v)
 	}
 }
 
-void
-record_fields(struct out *o, const struct json *record, int all)
+/* The others as a person says them: before, value, after. */
+static const struct word {
+	const char	*name, *before, *after;
+} words[] = {
+	{ "path", "in ", "" },		{ "mode", "", "" },
+	{ "generation", "generation ", "" }, { "ends_us", "until ", "" },
+	{ "command", "", "" },		{ "session_name", "named ", "" },
+	{ "label", "named ", "" },	{ "ended_by", "", "" },
+	{ "exit", "exit ", "" },	{ "duration_us", "after ", "" },
+	{ "files", "", " changed" },	{ "added", "+", "" },
+	{ "removed", "-", "" },		{ "use", "", " key" },
+	{ "epoch", "epoch ", "" },	{ "version", "version ", "" },
+	{ "reason", "reason: ", "" },	{ "change", "", "" },
+	{ "code", "", "" },		{ "commit_no", "commit ", "" },
+	{ "count", "", " in all" },	{ "cause", "because of record ", "" },
+};
+
+static void
+put_word(struct cli *c, const char *name, const struct json *v, int64_t at_us)
 {
-	const struct json *fields = json_get(record, "fields");
-	const char *name;
+	const struct word *w = NULL;
+	AUTO(buf) struct buf b;
+	int64_t n;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i].name, name) == 0)
+			w = &words[i];
+	if (w != NULL)
+		out_put(&c->out, w->before);
+	else
+		out_putf(&c->out, "%s ", name);
+	buf_init(&b, 64);
+	if (strcmp(name, "ends_us") == 0 && json_int(v, &n) == 0) {
+		clock_put(&b, n, at_us, 0, c->utc);
+		out_put(&c->out, buf_cstr(&b));
+	} else {
+		put_value(&c->out, name, v);
+	}
+	if (w != NULL)
+		out_put(&c->out, w->after);
+}
+
+/* A first generation and three pipes are what everybody expects. */
+static int
+is_usual(const char *name, const struct json *v)
+{
+	int64_t n = -1;
+
+	(void)!json_int(v, &n);
+	return (strcmp(name, "generation") == 0 && n == 1) ||
+	    (strcmp(name, "terminal") == 0 && n == 0);
+}
+
+void
+record_fields(struct cli *c, const struct json *record)
+{
+	const struct json *fields = json_get(record, "fields"), *v;
+	int64_t at_us = reply_time(record, "time");
+	struct out *o = &c->out;
+	const char *name, *sep = "  ";
 
 	for (size_t i = 0; (name = json_key_at(fields, i)) != NULL; i++) {
-		if (!all && dull(name))
-			continue;
-		out_style(o, STYLE_DIM);
-		out_putf(o, " %s=", name);
-		out_style(o, STYLE_PLAIN);
-		put_value(o, name, json_get(fields, name));
+		v = json_get(fields, name);
+		if (c->wide) {
+			out_style(o, STYLE_DIM);
+			out_putf(o, " %s=", name);
+			out_style(o, STYLE_PLAIN);
+			put_value(o, name, v);
+		} else if (!dull(name) && !is_usual(name, v)) {
+			out_put(o, sep);
+			put_word(c, name, v, at_us);
+			sep = ", ";
+		}
 	}
 }
 
@@ -127,12 +187,15 @@ record_line(struct cli *c, const struct json *record, int64_t now_us)
 	}
 	out_foreign(o, reply_str(record, "event"), 32);
 	out_style(o, STYLE_PLAIN);
-	if (to.n > 0 && !str_eq(from, to)) {
+	if (to.n > 0 && !str_eq(from, to) &&
+	    !str_eq(to, reply_str(record, "event"))) {
 		out_put(o, " -> ");
 		out_foreign(o, to, 32);
 	}
-	out_put(o, " by ");
-	out_foreign(o, reply_str(record, "actor"), 32);
-	record_fields(o, record, c->wide);
+	if (c->wide) {
+		out_put(o, " by ");
+		out_foreign(o, reply_str(record, "actor"), 32);
+	}
+	record_fields(c, record);
 	out_put(o, "\n");
 }

@@ -17,8 +17,8 @@ int records_each(struct cli *c, const char *subject, int64_t from,
 
 /* record_line(c, record, now_us): one line for a person on standard output. */
 void record_line(struct cli *c, const struct json *record, int64_t now_us);
-/* record_fields(o, record, all): " name=value" for each field that says
- * something to a person, or for all. */
-void record_fields(struct out *o, const struct json *record, int all);
+/* record_fields(c, record): what the fields say to a person; with --wide every
+ * field as name=value. */
+void record_fields(struct cli *c, const struct json *record);
 
 #endif

@@ -43,6 +43,10 @@ tests() {
 	exits 2 "log --since with nonsense" glove log --since soon
 	says "ended" "log --since" glove log --since 1h
 	says "start_intent" "timeline" glove timeline "$id"
+	says "exited, exit 0, after " "timeline says it in words" glove timeline "$id"
+	says "staged, until " "log too" glove log "$id"
+	says "ends_us=" "and every field with --wide" glove log --wide "$id"
+	same "" "$(glove timeline "$id" | grep -E '[a-z]_[a-z]+=')" "no names of fields for people"
 	says "o" "timeline --ascii" glove timeline --ascii "$id"
 	case "$(glove timeline --ascii "$id" | LC_ALL=C tr -d '\0-\177')" in '') ok "is ASCII" ;; *) fail "is ASCII" "" ;; esac
 	has glove.timeline/1 "timeline --json" glove timeline --json "$id"
