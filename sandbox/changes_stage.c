@@ -87,6 +87,17 @@ plan_save(struct work *w, struct err *e)
 	return fd_replace(w->a->undo_dirfd, "plan", buf_bytes(&b), 0600, e);
 }
 
+/* The next piece of a file; zeros become a hole, as they may have been one. */
+static int
+put_piece(int to, const uint8_t *p, size_t n, struct err *e)
+{
+	if (p[0] != 0 || memcmp(p, p + 1, n - 1) != 0)
+		return fd_write_all(to, p, n, e);
+	if (lseek(to, (off_t)n, SEEK_CUR) < 0)
+		return err_set(e, ERR_SYS, "seek");
+	return 0;
+}
+
 /* ${from} into a new file; STALE if it is not what ${side} says. */
 static int
 copy(int from, int dirfd, const char *name, const struct change_side *side,
@@ -114,15 +125,16 @@ copy(int from, int dirfd, const char *name, const struct change_side *side,
 			return err_set(e, ERR_SYS, "read");
 		left -= n;
 		sha256_update(&s, chunk, (size_t)n);
-		if (fd_write_all(to, chunk, (size_t)n, e))
+		if (put_piece(to, chunk, (size_t)n, e))
 			return -1;
 	}
 	sha256_final(&s, got);
 	if (memcmp(got, side->digest, sizeof(got)) != 0)
 		return err_say(e, ERR_STALE,
 		    "it is not what the manifest says it was");
-	if (fchmod(to, side->mode) != 0)
-		return err_set(e, ERR_SYS, "chmod");
+	/* A hole at the end is not there until the size says so. */
+	if (ftruncate(to, side->size) != 0 || fchmod(to, side->mode) != 0)
+		return err_set(e, ERR_SYS, "a new file");
 	/* Only on its way; it is waited for when all of them are. */
 	(void)sync_file_range(to, 0, 0, SYNC_FILE_RANGE_WRITE);
 	if (out != NULL)

@@ -115,6 +115,7 @@ static const char SESSION[] =
 static void
 a_whole_apply_is_what_the_session_saw_and_undo_the_way_back(void **state)
 {
+	struct stat was, is;
 	struct done d;
 	size_t n;
 
@@ -125,10 +126,13 @@ a_whole_apply_is_what_the_session_saw_and_undo_the_way_back(void **state)
 	n = d.r.done;
 	assert_int_equal(d.m->n, n);
 
-	/* Again: all of it is found done. */
+	/* Again: all of it is found done, and nothing is written for it. */
+	assert_int_equal(0, fstat(d.s.lower, &was));
 	must(&d, apply(&d));
 	assert_int_equal(0, d.r.done);
 	assert_int_equal(n, d.r.already);
+	assert_int_equal(0, fstat(d.s.lower, &is));
+	assert_memory_equal(&was.st_mtim, &is.st_mtim, sizeof(is.st_mtim));
 
 	must(&d, undo(&d));
 	host_is(&d, "orig");
@@ -523,6 +527,22 @@ without_a_committed_start_nothing_happens(void **state)
 }
 
 static void
+holes_stay_holes(void **state)
+{
+	struct done d;
+
+	(void)state;
+	done_open(&d, "truncate -s 40M was",
+	    "truncate -s 50M new; echo end >>new; echo x >was; : >empty");
+	must(&d, apply(&d));
+	host_is(&d, "final");
+	staged_host(&d.s, "test $(du -k new | cut -f1) -lt 1000");
+	must(&d, undo(&d));
+	host_is(&d, "orig");
+	done_free(&d);
+}
+
+static void
 thousands_of_files_are_one_apply(void **state)
 {
 	struct done d;
@@ -597,6 +617,7 @@ main(void)
 		cmocka_unit_test(a_directory_that_forbids_writing_is_a_conflict),
 		cmocka_unit_test(an_undo_directory_serves_one_change),
 		cmocka_unit_test(without_a_committed_start_nothing_happens),
+		cmocka_unit_test(holes_stay_holes),
 		cmocka_unit_test(thousands_of_files_are_one_apply),
 		cmocka_unit_test(discard_removes_whatever_an_agent_left),
 	};
