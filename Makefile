@@ -189,7 +189,7 @@ MAY_sandbox	:= base/ lifecycle/ faultinject/ journal/committed.h journal/receipt
 MAY_relay	:= $(MAY_sandbox) sandbox/self.h
 LAYERS	:= base faultinject lifecycle journal engine recovery sandbox relay
 # THIRD_header: the files that may include it
-THIRD	:= jansson.h=base/json_lib.h sqlite3.h=journal/db_int.h,faultinject/vfs.c zstd.h=journal/blob.c \
+THIRD	:= systemd/sd-event.h=cli/world.h jansson.h=base/json_lib.h sqlite3.h=journal/db_int.h,faultinject/vfs.c zstd.h=journal/blob.c \
 	seccomp.h=sandbox/seccomp.c,sandbox/self.c \
 	sodium.h=base/sha256.c,base/id.c,base/text.c,journal/sign.c,journal/sign_verify.c,journal/keyring.c,journal/keyfile.c,journal/keyslot.c,journal/head.c,journal/ratchet.c
 layers: ## who may include whom (DESIGN.md, "Folders")
