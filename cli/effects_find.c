@@ -199,6 +199,33 @@ end_process(uint64_t pid, uint64_t start)
 	return proc_gone(&p, DEATH_MS) ? 0 : -1;
 }
 
+static void
+know(struct proc *p, uint64_t pid, uint64_t start)
+{
+	struct err e;
+
+	if (pid == 0 || pid > INT32_MAX ||
+	    proc_open_same((pid_t)pid, (int64_t)start, p, &e))
+		*p = PROC_NONE;
+}
+
+/* In uninterruptible sleep, say: it is never reported as ended before it has. */
+static int
+await_death(struct world *w, const struct id *session, const struct identity *who,
+    struct found *f, struct err *e)
+{
+	struct runtime *rt = runtime_new(w, 0, session, e);
+
+	if (rt == NULL)
+		return -1;
+	log_event(LOG_LEVEL_ERROR, "does_not_die", "pid=%llu",
+	    (unsigned long long)who->init_pid);
+	know(&rt->init, who->init_pid, who->init_start);
+	runtime_bury(rt);
+	f->kind = FOUND_DYING;
+	return 0;
+}
+
 int
 world_find(void *cookie, const struct id *session, const struct identity *who,
     struct found *f, struct err *e)
@@ -216,12 +243,8 @@ world_find(void *cookie, const struct id *session, const struct identity *who,
 		    err_name(why.code), why.msg);
 	}
 	if (who->this_boot && (end_process(who->supervisor_pid, who->supervisor_start) ||
-	    end_process(who->init_pid, who->init_start))) {
-		log_event(LOG_LEVEL_ERROR, "does_not_die", "pid=%llu",
-		    (unsigned long long)who->init_pid);
-		return err_say(e, ERR_TIMEOUT, "process %llu does not end",
-		    (unsigned long long)who->init_pid);
-	}
+	    end_process(who->init_pid, who->init_start)))
+		return await_death(w, session, who, f, e);
 	attach_path(w, session, path, sizeof(path));
 	(void)unlink(path);
 	if (find_outcome(w, session, f, &why))
@@ -230,16 +253,6 @@ world_find(void *cookie, const struct id *session, const struct identity *who,
 }
 
 /* ---- then it is ours again ----------------------------------------------- */
-
-static void
-know(struct proc *p, uint64_t pid, uint64_t start)
-{
-	struct err e;
-
-	if (pid == 0 || pid > INT32_MAX ||
-	    proc_open_same((pid_t)pid, (int64_t)start, p, &e))
-		*p = PROC_NONE;
-}
 
 /* The receipt and the other end of a new channel, to whom we talked before. */
 static int

@@ -36,7 +36,7 @@ reset_signals(void)
  * all that will be used, so that none is overwritten before it is moved.
  */
 static int
-child(const char *path, const int fds[CHILD_FDS], int n, int report)
+child(const struct world *w, const int fds[CHILD_FDS], int n, int report)
 {
 	static char name[] = "glove-sandbox";
 	char *argv[] = { name, NULL }, *envp[] = { NULL };
@@ -53,9 +53,10 @@ child(const char *path, const int fds[CHILD_FDS], int n, int report)
 		if (dup2(high[i], i) < 0)
 			goto fail;
 	if (close_range((unsigned)n, ABOVE_ALL - 1, 0) ||
-	    close_range(ABOVE_ALL, ~0U, CLOSE_RANGE_CLOEXEC) || chdir("/"))
+	    close_range(ABOVE_ALL, ~0U, CLOSE_RANGE_CLOEXEC) || chdir("/") ||
+	    setrlimit(RLIMIT_NOFILE, &w->o.nofile))
 		goto fail;
-	(void)execve(path, argv, envp);
+	(void)execve(w->sandbox, argv, envp);
 fail:
 	err = errno;
 	(void)!write(report, &err, sizeof(err));
@@ -80,7 +81,8 @@ exec_result(int fd, const char *path, struct err *e)
 }
 
 static int
-start(const char *path, const int fds[CHILD_FDS], int n, pid_t *pid, struct err *e)
+start(const struct world *w, const int fds[CHILD_FDS], int n, pid_t *pid,
+    struct err *e)
 {
 	AUTO(fd) int read_end = -1;
 	AUTO(fd) int write_end = -1;
@@ -94,9 +96,9 @@ start(const char *path, const int fds[CHILD_FDS], int n, pid_t *pid, struct err 
 	if (*pid < 0)
 		return err_set(e, ERR_SYS, "fork");
 	if (*pid == 0)
-		_exit(child(path, fds, n, write_end));
+		_exit(child(w, fds, n, write_end));
 	(void)close(TAKE_FD(write_end));
-	return exec_result(read_end, path, e);
+	return exec_result(read_end, w->sandbox, e);
 }
 
 int
@@ -124,7 +126,7 @@ runtime_start(struct world *w, const struct launch *l, int attach_fd,
 		return -1;
 	const int fds[CHILD_FDS] = { null, null, 2, memfd, theirs, attach_fd };
 
-	if (start(w->sandbox, fds, n, &pid, e))
+	if (start(w, fds, n, &pid, e))
 		return -1;
 	/* It may be gone already; its channel tells. */
 	if (proc_open(pid, &rt->supervisor, e) && e->code != ERR_NOTFOUND)

@@ -107,19 +107,30 @@ parse(int argc, char **argv, struct options *o, struct err *e)
 	    err_say(e, ERR_USAGE, "--socket: not an absolute path");
 }
 
+enum { FILES_WANTED = 8192 };
+
 /* ---- being careful ------------------------------------------------------- */
 
 /* The key is in this memory: no dump of it, nobody attaches, nothing is gained
  * by exec.  Children are reaped by the system; their channels tell of them. */
 static int
-harden(struct err *e)
+harden(struct rlimit *nofile, struct err *e)
 {
-	struct rlimit core;
+	struct rlimit core, files;
 	const struct sigaction reap = { .sa_handler = SIG_DFL,
 	    .sa_flags = SA_NOCLDWAIT };
 
 	(void)umask(077);
 	if (getrlimit(RLIMIT_CORE, &core))
+		return err_set(e, ERR_SYS, "start");
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return err_set(e, ERR_SYS, "start");
+	/* Enough for every client and many sessions; see effects_spawn.c. */
+	*nofile = files;
+	if (files.rlim_cur < FILES_WANTED)
+		files.rlim_cur = files.rlim_max < FILES_WANTED ? files.rlim_max :
+		    FILES_WANTED;
+	if (setrlimit(RLIMIT_NOFILE, &files))
 		return err_set(e, ERR_SYS, "start");
 	/* Ours, not the hard one: that is for the agents to keep or lower. */
 	core.rlim_cur = 0;
@@ -208,7 +219,7 @@ make_engine(struct gloved *g, struct err *e)
 {
 	struct world_opts w = { .loop = g->loop, .home = g->opt.home,
 	    .homefd = g->homefd, .attach_dir = g->attach_dir,
-	    .sandbox = g->sandbox, .journal = g->journal, .wake = loop_wake,
+	    .sandbox = g->sandbox, .nofile = g->nofile, .journal = g->journal, .wake = loop_wake,
 	    .cookie = g };
 	struct engine_opts o = { .journal = g->journal, .uid = geteuid(),
 	    .pid = getpid(), .home = g->opt.home, .attach_dir = g->attach_dir,
@@ -300,7 +311,7 @@ main(int argc, char **argv)
 	int rc;
 
 	log_init("gloved", LOG_LEVEL_INFO);
-	if (parse(argc, argv, &g.opt, &e) || harden(&e) || up(&g, &e)) {
+	if (parse(argc, argv, &g.opt, &e) || harden(&g.nofile, &e) || up(&g, &e)) {
 		complain(&e);
 		tell_starter(&g.opt, &e);
 		down(&g, 0);

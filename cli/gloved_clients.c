@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "engine/rpc.h"
 
 #include "cli/gloved_int.h"
 
@@ -129,6 +130,21 @@ identify(int fd, struct principal *who, struct err *e)
 	return 0;
 }
 
+/* Why the door is shut in somebody's face, on one line. */
+static void
+turn_away(int fd, const struct err *err)
+{
+	AUTO(json) struct json *frame = rpc_error(NULL, RPC_OURS - err->code, err,
+	    NULL);
+	AUTO(buf) struct buf b;
+
+	buf_init(&b, 4096);
+	json_put(&b, frame);
+	buf_put(&b, "\n", 1);
+	if (!b.failed)
+		(void)!send(fd, b.p, b.n, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static int
 admit(struct gloved *g, int fd, struct err *e)
 {
@@ -142,6 +158,7 @@ admit(struct gloved *g, int fd, struct err *e)
 	if ((p = calloc(1, sizeof(*p))) == NULL)
 		return err_set(e, ERR_NOMEM, "connection");
 	if (control_open(g->control, who, clock_now(), &p->conn, e)) {
+		turn_away(own, e);
 		free(p);
 		return -1;
 	}
@@ -160,6 +177,25 @@ admit(struct gloved *g, int fd, struct err *e)
 	return 0;
 }
 
+void
+clients_hear(struct gloved *g)
+{
+	if (!g->deaf || g->listener == NULL)
+		return;
+	g->deaf = 0;
+	(void)sd_event_source_set_enabled(g->listener, SD_EVENT_ON);
+}
+
+/* No descriptor is left: who waits at the door waits until one is. */
+static void
+go_deaf(struct gloved *g)
+{
+	log_event(LOG_LEVEL_WARN, "no_descriptors", "clients=%zu",
+	    control_count(g->control));
+	g->deaf = 1;
+	(void)sd_event_source_set_enabled(g->listener, SD_EVENT_OFF);
+}
+
 static int
 on_listener(sd_event_source *s, int fd, uint32_t events, void *ctx)
 {
@@ -171,8 +207,11 @@ on_listener(sd_event_source *s, int fd, uint32_t events, void *ctx)
 	(void)events;
 	for (int i = 0; i < ACCEPTS; i++) {
 		conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (conn < 0)
+		if (conn < 0) {
+			if (errno == EMFILE || errno == ENFILE)
+				go_deaf(g);
 			break;
+		}
 		if (admit(g, conn, &e))
 			log_event(LOG_LEVEL_WARN, "not_admitted", "err=%s: %s",
 			    err_name(e.code), e.msg);

@@ -28,6 +28,7 @@ struct peer_conn {
 
 struct gloved {
 	struct options	 opt;
+	struct rlimit	 nofile;	/* as we found it */
 	int		 homefd;
 	char		 attach_dir[DIR_ROOM];
 	char		 sandbox[DIR_ROOM];
@@ -40,6 +41,7 @@ struct gloved {
 
 	int		 listenfd;
 	sd_event_source	*listener;
+	int		 deaf;		/* no descriptors left: nobody is let in */
 	struct peer_conn *peers;
 
 	sd_event_source	*turn;		/* after everything that is ready */
@@ -59,6 +61,7 @@ int program_find(const char *name, char out[DIR_ROOM], struct err *e) MUST_CHECK
 /* gloved_clients.c: the control socket. */
 int clients_listen(struct gloved *g, struct err *e) MUST_CHECK;
 void clients_flush(struct gloved *g);	/* write what is pending, close what is over */
+void clients_hear(struct gloved *g);	/* let people in again */
 void clients_close(struct gloved *g);	/* the door, then everybody */
 
 /* gloved_loop.c */

@@ -16,7 +16,8 @@
 enum {
 	AFTER_ALL = SD_EVENT_PRIORITY_NORMAL + 10,
 	SETTLE_US = 1000000,		/* quiet for so long: checkpoint the WAL */
-	ACCURACY_US = 1000
+	ACCURACY_US = 1000,
+	FLOOR_US = 50000		/* what cannot be done now is not spun on */
 };
 
 void
@@ -61,7 +62,9 @@ next_due(struct gloved *g, struct now now)
 	if (!is_busy(g) && g->opt.idle_exit_s > 0)
 		left = least(left, g->idle_us + g->opt.idle_exit_s * 1000000 -
 		    now.boot_us);
-	return left < 0 ? 0 : left;
+	if (g->deaf)
+		left = least(left, SETTLE_US);
+	return left < FLOOR_US ? FLOOR_US : left;
 }
 
 static void
@@ -124,6 +127,7 @@ on_time(sd_event_source *s, uint64_t usec, void *ctx)
 
 	(void)s;
 	(void)usec;
+	clients_hear(g);
 	if (engine_tick(g->engine, now, &e))
 		log_event(LOG_LEVEL_WARN, "tick_failed", "err=%s: %s",
 		    err_name(e.code), e.msg);

@@ -2,6 +2,7 @@
 #ifndef CLI_WORLD_H
 #define CLI_WORLD_H
 
+#include <sys/resource.h>
 #include <systemd/sd-event.h>
 
 #include "base/proc.h"
@@ -19,6 +20,7 @@ struct world_opts {
 	int		 homefd;	/* open; stays the caller's */
 	const char	*attach_dir;	/* absolute, made and ours */
 	const char	*sandbox;	/* path of glove-sandbox */
+	struct rlimit	 nofile;	/* that it gets: not ours, which is raised */
 	struct journal	*journal;	/* borrowed: its keys and origin */
 	void		(*wake)(void *cookie);	/* there is something to commit */
 	void		*cookie;

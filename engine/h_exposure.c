@@ -37,14 +37,15 @@ handle_exposure_open(struct engine *en, struct ask *a, struct err *e)
 		ttl_s = max_s;
 	if (ttl_s > max_s)
 		return err_say(e, ERR_USAGE, "it would end after its latest end");
+	id_random(&l.id);
+	a->machine = MACHINE_EXPOSURE;
+	a->subject = l.id;
+	a->event = EXPOSURE_EV_expose;
 	if (en->o.ops.look(en->o.ops.cookie, path, &place, e) ||
 	    place_allowed(&place, en->home, e))
 		return -1;
 	l.ttl_us = ttl_s * 1000000;
 	l.max_us = max_s * 1000000;
-	id_random(&l.id);
-	a->machine = MACHINE_EXPOSURE;
-	a->subject = l.id;
 	return exposure_append(en, a, &l, NULL, e);
 }
 

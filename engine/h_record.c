@@ -9,6 +9,7 @@
 
 enum {
 	PAGE_MAX = 1000,		/* entries of one answer */
+	FOLLOWS_MAX = 16,		/* of one connection */
 	PAGE_BYTES = 600 << 10		/* and bytes, so that it fits a frame */
 };
 
@@ -134,11 +135,17 @@ int
 handle_journal_follow(struct engine *en, struct ask *a, struct err *e)
 {
 	struct follower *f;
+	size_t mine = 0;
 	struct id id = { { 0 } };
 	int machine = MACHINE_LOG, one = json_get(a->params, "subject") != NULL;
 
 	if (one && param_subject(en, a, &machine, &id, e))
 		return -1;
+	for (size_t i = 0; i < en->followers.n; i++)
+		mine += en->followers.v[i].conn == a->conn;
+	if (mine >= FOLLOWS_MAX)
+		return err_say(e, ERR_LIMIT, "this connection follows %d things already",
+		    FOLLOWS_MAX);
 	if ((f = list_add(&en->followers, e)) == NULL)
 		return -1;
 	*f = (struct follower){ .conn = a->conn, .who = a->who, .all = !one,

@@ -201,13 +201,17 @@ handle_session_start(struct engine *en, struct ask *a, struct err *e)
 	buf_init(&p.text, 2 * FRAME_MAX);
 	if (s == NULL)
 		return err_set(e, ERR_NOMEM, "session");
+	/* An attempt that is refused is on record all the same. */
+	id_random(&s->session);
+	a->machine = MACHINE_SESSION;
+	a->subject = s->session;
+	a->event = SESSION_EV_prepare;
 	if (json_opt_int(a->params, "ttl_s", TTL_MIN_S, EXPOSURE_MAX_S, &ttl_s, e) ||
 	    param_text(a, "name", name, sizeof(name), e) || start_gather(en, a, s, e))
 		return -1;
 	ttl_us = ttl_s * 1000000;
 	s->ends_real_us = en->now.real_us + ttl_us;
 	s->ends_boot_us = en->now.boot_us + ttl_us;
-	id_random(&s->session);
 	if (getentropy(s->token, sizeof(s->token)))
 		return err_set(e, ERR_SYS, "random bytes");
 	if (json_get(a->params, "exposure") != NULL ?
@@ -217,8 +221,6 @@ handle_session_start(struct engine *en, struct ask *a, struct err *e)
 	    intend(en, a, s, &p, &index, e))
 		return -1;
 	a->index = index;
-	a->machine = MACHINE_SESSION;
-	a->subject = s->session;
 	/* Who leaves at once hears whether it runs; who stays sees it. */
 	a->waits = s->detach;
 	a->start = TAKE(s);

@@ -69,8 +69,9 @@ leases_follow(struct engine *en, int machine, const struct id *id, struct err *e
 	if (machine != MACHINE_SESSION && machine != MACHINE_EXPOSURE &&
 	    machine != MACHINE_CHANGE)
 		return 0;
+	/* A refused attempt to begin leaves a record and no subject. */
 	if (journal_subject(en->j, machine, id, &s, e))
-		return -1;
+		return e->code == ERR_NOTFOUND ? 0 : -1;
 	if (lease_of(&s, &l))
 		return put(en, &l, e);
 	if ((at = find(en, machine, id)) != NULL)

@@ -68,6 +68,7 @@ refusal_record(struct engine *en, struct ask *a)
 	struct draft d = { .machine = a->machine, .subject = a->subject,
 	    .event = a->event, .actor = ACTOR_OWNER, .fields = &f, .refused = 1,
 	    .request = a->has_request ? a->request : NULL, .expect_from = -1 };
+	struct str path = STR("");
 	struct err e;
 	uint64_t index;
 
@@ -78,6 +79,9 @@ refusal_record(struct engine *en, struct ask *a)
 	fields_u64(&f, FIELD_ACTOR_UID, a->who.uid);
 	fields_u64(&f, FIELD_ACTOR_PID, (uint64_t)a->who.pid);
 	fields_text(&f, FIELD_CODE, str_of(err_name(a->err.code)));
+	if (json_opt_str(a->params, "path", &path, &e) == 0 && path.n > 0 &&
+	    path.n <= PATH_BYTES_MAX)
+		fields_text(&f, FIELD_HOST_PATH, path);
 	if (turn_try(en, &e))
 		return;
 	if (fields_ok(&f, &e) || journal_append(en->txn, &d, &index, &e) ||

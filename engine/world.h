@@ -73,7 +73,12 @@ struct order {
 };
 
 /* A supervisor that a start looks for. */
-enum found_kind { FOUND_ALIVE, FOUND_OUTCOME, FOUND_NOTHING };
+enum found_kind {
+	FOUND_ALIVE,
+	FOUND_OUTCOME,
+	FOUND_NOTHING,
+	FOUND_DYING	/* it was told to end and has not yet: that will be news */
+};
 
 struct identity {
 	uint64_t	init_pid, init_start;	/* 0: none was ever recorded */

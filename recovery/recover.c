@@ -62,10 +62,12 @@ settle_session(struct engine *en, const struct subject *s, struct now now,
 	if (engine_identity(en, s, &who, e) ||
 	    ops->find(ops->cookie, &s->id, &who, &f, e))
 		return -1;
-	if (s->owed == EFFECT_SPAWN)
-		return lost(en, s, now, e);
 	switch (f.kind) {
+	case FOUND_DYING:
+		return 0;
 	case FOUND_ALIVE:
+		if (s->owed == EFFECT_SPAWN)
+			break;
 		return adopt(en, s, &f, now, e);
 	case FOUND_OUTCOME:
 		return engine_news(en, &f.outcome, now, e);

@@ -264,6 +264,8 @@ what_must_not_be_exposed_is_not(void **state)
 		paper_turn(p);
 		if (paper_code(p, n) != ERR_DENIED)
 			fail_msg("%s: %d", paths[i], paper_code(p, n));
+		/* That somebody tried is on record. */
+		assert_true(json_is_int(json_get(paper_answered(p, n)->data, "record")));
 	}
 	n = paper_ask(p, PAPER_ME, "exposure.open", "{'path':'%s','mode':'ro'}", p->dir);
 	paper_turn(p);
