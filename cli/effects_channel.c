@@ -261,6 +261,10 @@ deliver(struct runtime *rt)
 	struct news n;
 	struct err e;
 
+	/* An end with an error in it: the changes are there, but nobody knows
+	 * what they are.  Where nothing ever ran there are none. */
+	rt->counted = rt->msg.type == MSG_FAILED ||
+	    rt->msg.v[CF_CODE].p == NULL;
 	if (message_news(rt, &rt->msg, buf_bytes(&rt->manifest), &n, &e)) {
 		log_event(LOG_LEVEL_WARN, "bad_message", "type=%d err=%s: %s",
 		    rt->msg.type, err_name(e.code), e.msg);

@@ -22,6 +22,7 @@ struct runtime {
 	sd_event_source	*death;		/* waits for it */
 	int		 held;		/* not yet through its gate */
 	int		 over;		/* its last word is said and taken */
+	int		 counted;	/* what it changed is in that word */
 
 	/* news that the journal could not take yet; said again later */
 	struct buf	 in;

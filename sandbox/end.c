@@ -50,11 +50,10 @@ changes_of(const struct supervisor *s, struct channel_msg *m, struct buf *b,
 	const struct changes_diff_options totals = { .form = CHANGES_STAT };
 	AUTO(manifest) struct manifest *found = NULL;
 	AUTO(fd) int upper = -1;
-	AUTO(fd) int lower = -1;
+	const int lower = s->lower;
 	struct changes_sum sum;
 
 	if (open_dir(s->l->state, "upper", &upper, e) ||
-	    open_dir(s->l->workspace, NULL, &lower, e) ||
 	    changes_scan(upper, lower, &scan, &found, e))
 		return -1;
 	if (found->n == 0)

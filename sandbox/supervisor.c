@@ -4,10 +4,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -231,6 +233,25 @@ supervisor_hear(struct supervisor *s)
 	}
 }
 
+/* What was consented to; at the end it may be elsewhere, or nowhere. */
+static int
+open_workspace(struct supervisor *s, struct err *e)
+{
+	const struct launch *l = s->l;
+	struct stat st;
+
+	if (fd_openat2(AT_FDCWD, l->workspace, O_RDONLY | O_DIRECTORY, 0,
+	    RESOLVE_NO_SYMLINKS, &s->lower, e))
+		return err_wrap(e, "workspace");
+	if (fstat(s->lower, &st) != 0)
+		return err_set(e, ERR_SYS, "%s", l->workspace);
+	if (st.st_dev != l->workspace_dev || st.st_ino != l->workspace_ino)
+		return err_say(e, ERR_STALE,
+		    "%s is no longer the directory that was exposed",
+		    l->workspace);
+	return 0;
+}
+
 static int
 build(struct supervisor *s, struct err *e)
 {
@@ -239,6 +260,7 @@ build(struct supervisor *s, struct err *e)
 	/* Invariant 1. */
 	if (grants_take(&s->grants, str_of(s->l->receipt), MACHINE_SESSION,
 	    SESSION_EV_start_intent, NULL, &intent, e) ||
+	    (s->l->mode == MODE_STAGED && open_workspace(s, e)) ||
 	    worktree_common(s->l->workspace, &s->common, e))
 		return -1;
 	s->mounted = clock_now();
@@ -259,6 +281,7 @@ prepare(struct supervisor *s, const struct launch *l, struct err *e)
 {
 	s->l = l;
 	s->box = BOX_NONE;
+	s->lower = -1;
 	s->boot.fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC |
 	    TFD_NONBLOCK);
 	s->real.fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC |
@@ -295,6 +318,7 @@ finish(struct supervisor *s)
 		buf_done(&s->client[i].out);
 	}
 	box_done(&s->box);
+	auto_fd(&s->lower);
 	auto_fd(&s->channel);
 	auto_fd(&s->boot.fd);
 	auto_fd(&s->real.fd);

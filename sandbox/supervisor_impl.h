@@ -66,6 +66,7 @@ struct supervisor {
 	int		 listener;
 	struct box	 box;
 	char		*common;	/* see worktree.h */
+	int		 lower;		/* the workspace, wherever it may go */
 	struct buf	 in;		/* messages of the channel */
 	enum stage	 stage;
 

@@ -8,6 +8,8 @@
 
 last() { glove ps --all --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["sessions"][0]["id"])'; }
 
+ended() { glove ps --all --json | python3 -c 'import json,sys; sys.exit(0 if [1 for x in json.load(sys.stdin)["sessions"] if x["id"] == sys.argv[1] and x["state"] == "ended"] else 1)' "$1"; }
+
 # Where gloved listens.
 control() { find "$XDG_RUNTIME_DIR" "$XDG_STATE_HOME" -name gloved.sock | head -n 1; }
 
@@ -48,6 +50,18 @@ tests() {
 	done
 	exits 125 "nor by a detour" glove run --ro "$E2E_TMP/ws/../state" -- true
 	says x "--ro of something else shows it" glove run --ro "$HOME" -- sh -c "echo x >f && cat f"
+
+	for d in deleted renamed; do
+		mkdir "$d" && cd "$d" || return
+		id=$(glove run --detach -- sh -c 'until test -e /tmp/go; do sleep 0.1; done; echo kept >new')
+		cd ..
+		waits 10 glove exec "$id" -- true
+		if [ "$d" = deleted ]; then rmdir "$d"; else mv "$d" "$d.2" && mkdir "$d"; fi
+		check "a workspace is $d meanwhile" glove exec "$id" -- touch /tmp/go
+		waits 10 ended "$id"
+		same kept "$(cat "$XDG_STATE_HOME/glove/sessions/$id/upper/new")" "what was written in a $d workspace is kept"
+		says "1 file" "and counted" glove show "$id"
+	done
 }
 
 e2e_main "$@"
