@@ -126,8 +126,12 @@ cmd_key_export(struct cli *c, struct err *e)
 static int
 list_pins(struct cli *c, struct err *e)
 {
+	AUTO(json) struct json *j = json_make_object();
+	struct json *pins = json_make_array();
 	AUTO(buf) struct buf b;
 
+	json_set_cstr(j, "schema", "glove.pins/1");
+	json_set(j, "pins", pins);
 	buf_init(&b, PINS_MAX);
 	if (pins_read(&c->home, &b, e))
 		return -1;
@@ -135,11 +139,17 @@ list_pins(struct cli *c, struct err *e)
 		const uint8_t *nl = memchr(b.p + i, '\n', b.n - i);
 		size_t n = nl == NULL ? b.n - i : (size_t)(nl - b.p) - i;
 
-		out_foreign(&c->out, (struct str){ (const char *)b.p + i, n },
-		    512);
-		out_put(&c->out, "\n");
+		struct str pin = { (const char *)b.p + i, n };
+
+		json_add_str(pins, pin);
+		if (!c->json) {
+			out_foreign(&c->out, pin, 512);
+			out_put(&c->out, "\n");
+		}
 		i += n + 1;
 	}
+	if (c->json)
+		out_json(&c->out, j);
 	return 0;
 }
 

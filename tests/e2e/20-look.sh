@@ -85,6 +85,7 @@ tests() {
 	case "$key" in glove/*/root+*) ok "key export prints the root verifier key" ;; *) fail "key export prints the root verifier key" "$key" ;; esac
 	check "key pin" glove key pin "$key"
 	same "$key" "$(glove key pin)" "key pin lists it"
+	has glove.pins/1 "key pin --json" glove key pin --json
 	exits 2 "key pin of nonsense" glove key pin nonsense
 	id=$(glove key ls --json | get keys.0.id)
 	says "$id" "key show" glove key show "$id"

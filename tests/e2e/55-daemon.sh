@@ -80,9 +80,10 @@ tests() {
 	rubbish
 	survived
 	check "stop" glove daemon stop
-	waits 5 test ! -e "$sock" && ok "its socket is gone" || fail "its socket is gone" "$sock"
+	check "its socket is gone" waits 5 test ! -e "$sock"
 	says "stop -> down" "its last record says that it left" glove log
-	local deep=$E2E_TMP/$(printf 'd%.0s' $(seq 120))
+	local deep
+	deep=$E2E_TMP/$(printf 'd%.0s' $(seq 120))
 	same hi "$(glove --home "$deep" run -- echo hi </dev/null)" "a state directory with a long name works"
 	check "and stops" glove --home "$deep" daemon stop
 }
