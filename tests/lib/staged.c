@@ -125,9 +125,8 @@ put_file(const char *path, const char *text)
 	return ok ? 0 : -1;
 }
 
-/* In the child: a mount namespace, and a user namespace if we need one. */
-static int
-enter(void)
+int
+staged_enter(void)
 {
 	char map[64];
 	unsigned uid = geteuid(), gid = getegid();
@@ -153,7 +152,7 @@ staged_session(const struct staged *s, const char *script)
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		(void)setenv("STAGED", s->dir, 1);
-		if (enter() != 0 || chdir(s->dir) != 0 ||
+		if (staged_enter() != 0 || chdir(s->dir) != 0 ||
 		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 		    mount("overlay", "merged", "overlay", 0, "userxattr,"
 		    "lowerdir=lower,upperdir=upper,workdir=work") != 0)

@@ -30,6 +30,10 @@ void staged_host(const struct staged *s, const char *script);
  */
 int staged_session(const struct staged *s, const char *script);
 
+/* staged_enter(): this process, a child, gets a mount namespace of its own, and
+ * a user namespace if it needs one; -1 where that is not allowed. */
+int staged_enter(void);
+
 /* staged_scan(s, since): the manifest of what was done. */
 struct manifest *staged_scan(const struct staged *s, int64_t since_ns);
 

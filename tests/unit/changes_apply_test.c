@@ -3,7 +3,9 @@
  * Staged changes into the host directory and back: all of it or nothing, never
  * over anybody's work, never out of the directory.
  */
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -542,6 +544,46 @@ holes_stay_holes(void **state)
 	done_free(&d);
 }
 
+/* In a child: the host directory is a megabyte of memory. */
+static int
+on_a_small_disk(struct done *d)
+{
+	AUTO(buf) struct buf b;
+	char path[128];
+	int rc;
+
+	buf_init(&b, TREE_BYTES);
+	(void)snprintf(path, sizeof(path), "%s/lower", d->s.dir);
+	if (staged_enter() != 0 ||
+	    mount("tmpfs", path, "tmpfs", 0, "size=1M,mode=0755") != 0)
+		return 42;
+	d->s.lower = d->a.lower_dirfd = open(path, O_RDONLY | O_DIRECTORY);
+	staged_host(&d->s, "echo 1 >a");
+	rc = apply(d);
+	staged_host(&d->s, "test \"$(ls -A)\" = a; test \"$(cat a)\" = 1");
+	return rc == -1 && d->e.sys == ENOSPC &&
+	    d->r.outcome == CHANGES_UNTOUCHED ? 0 : 1;
+}
+
+static void
+a_full_disk_leaves_the_host_as_it_is(void **state)
+{
+	struct done d;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	done_open(&d, "echo 1 >a", "echo 2 >a; head -c 2000000 /dev/urandom >big");
+	assert_true((pid = fork()) >= 0);
+	if (pid == 0)
+		_exit(on_a_small_disk(&d));
+	assert_int_equal(pid, waitpid(pid, &status, 0));
+	done_free(&d);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 42)
+		skip();
+	assert_int_equal(0, status);
+}
+
 static void
 thousands_of_files_are_one_apply(void **state)
 {
@@ -618,6 +660,7 @@ main(void)
 		cmocka_unit_test(an_undo_directory_serves_one_change),
 		cmocka_unit_test(without_a_committed_start_nothing_happens),
 		cmocka_unit_test(holes_stay_holes),
+		cmocka_unit_test(a_full_disk_leaves_the_host_as_it_is),
 		cmocka_unit_test(thousands_of_files_are_one_apply),
 		cmocka_unit_test(discard_removes_whatever_an_agent_left),
 	};
