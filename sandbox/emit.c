@@ -16,6 +16,7 @@ main(void)
 		return 1;
 	}
 	for (size_t i = 0; i < prog.n; i++)
-		(void)printf("%u,%c", prog.p[i], i % 16 == 15 ? '\n' : ' ');
+		(void)printf("%u,%c", prog.p[i],
+		    i % 16 == 15 || i + 1 == prog.n ? '\n' : ' ');
 	return fflush(stdout) != 0;
 }
