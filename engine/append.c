@@ -126,13 +126,14 @@ turn_append(struct engine *en, const struct move *m, uint64_t *index,
     struct err *e)
 {
 	AUTO(fields) struct fields own;
-	struct fields *f = m->fields != NULL ? m->fields : &own;
+	struct fields *f;
 	struct draft d = { .machine = m->machine, .subject = m->subject,
-	    .event = m->event, .actor = m->actor, .fields = f,
+	    .event = m->event, .actor = m->actor,
 	    .removal = is_removal(m->machine, m->event), .expect_from = -1 };
 	uint64_t at;
 
 	fields_init(&own);
+	d.fields = f = m->fields != NULL ? m->fields : &own;
 	if (m->ask != NULL) {
 		put_asker(f, m->ask);
 		if (m->ask->has_request)
