@@ -220,9 +220,24 @@ change_move(struct engine *en, const struct subject *s, int event,
 	return exposure_settle(en, &exposure, e);
 }
 
+/* Nothing was touched: it is what it was before the undo, if that was whole. */
+static int
+undo_conflict(struct engine *en, const struct subject *s)
+{
+	AUTO(buf) struct buf b;
+	struct record r;
+	uint64_t index;
+	struct err e;
+
+	buf_init(&b, RECORD_MAX);
+	return fact_record(en, s, CHANGE_EV_undo, &index, &b, &e) == 0 &&
+	    record_decode(buf_bytes(&b), &r, &e) == 0 &&
+	    r.from == CHANGE_APPLIED ? CHANGE_EV_conflict : CHANGE_EV_interrupted;
+}
+
 /* What a worker's result means for the state that ordered it. */
 static int
-result_event(const struct subject *s, int result)
+result_event(struct engine *en, const struct subject *s, int result)
 {
 	switch (s->state) {
 	case CHANGE_APPLYING:
@@ -231,6 +246,7 @@ result_event(const struct subject *s, int result)
 		    CHANGE_EV_interrupted;
 	case CHANGE_UNDOING:
 		return result == WORK_WHOLE ? CHANGE_EV_undone :
+		    result == WORK_CONFLICT ? undo_conflict(en, s) :
 		    CHANGE_EV_interrupted;
 	case CHANGE_DISCARDED:
 		return result == WORK_WHOLE && s->owed == EFFECT_CLEAN ?
@@ -244,7 +260,7 @@ static int
 news_result(struct engine *en, const struct news *n, const struct subject *s,
     struct err *e)
 {
-	int event = result_event(s, n->code);
+	int event = result_event(en, s, n->code);
 	struct outcome *o = outcome_of(en, &s->id, 1);
 	size_t len = n->text.n < sizeof(o->text) ? n->text.n : sizeof(o->text) - 1;
 

@@ -68,6 +68,31 @@ a_conflict_goes_back_to_staged_and_names_the_paths(void **state)
 }
 
 static void
+an_undo_that_touched_nothing_leaves_it_applied(void **state)
+{
+	struct paper *p = *state;
+	struct id c = paper_staged(p);
+	int64_t n;
+
+	(void)paper_ask(p, PAPER_ME, "change.apply", "{'id':'%s'}", paper_text(MACHINE_CHANGE, &c));
+	paper_turn(p);
+	assert_int_equal(ERR_OK, paper_result(p, &c, WORK_WHOLE));
+	n = paper_ask(p, PAPER_ME, "change.undo", "{'id':'%s'}", paper_text(MACHINE_CHANGE, &c));
+	paper_turn(p);
+	assert_int_equal(ERR_OK, paper_result(p, &c, WORK_CONFLICT));
+	assert_string_equal("applied", paper_get(paper_ok(p, n), "state"));
+	assert_string_equal("conflict", paper_get(paper_ok(p, n), "outcome"));
+	/* Stopped half way it is partial, and a conflict keeps it so. */
+	for (int i = 0; i < 2; i++) {
+		n = paper_ask(p, PAPER_ME, "change.undo", "{'id':'%s'}", paper_text(MACHINE_CHANGE, &c));
+		paper_turn(p);
+		assert_int_equal(ERR_OK, paper_result(p, &c,
+		    i == 0 ? WORK_PARTIAL : WORK_CONFLICT));
+		assert_string_equal("partial", paper_get(paper_ok(p, n), "state"));
+	}
+}
+
+static void
 an_apply_that_a_crash_cut_short_waits_for_a_person(void **state)
 {
 	struct paper *p = *state;
@@ -148,6 +173,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(an_apply_is_answered_when_it_is_done_and_durable),
 		T(a_conflict_goes_back_to_staged_and_names_the_paths),
+		T(an_undo_that_touched_nothing_leaves_it_applied),
 		T(an_apply_that_a_crash_cut_short_waits_for_a_person),
 		T(a_revoke_stops_an_apply_and_waits_for_it),
 		T(a_discard_is_cleaned_again_after_a_crash),
