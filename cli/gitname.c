@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* gitname.c - who git says that the owner is. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -81,7 +82,8 @@ git_identity(struct buf *name, struct buf *email)
 	if (fd_read_all(in, &b, &ignore))
 		buf_reset(&b);
 	while (waitpid(pid, &status, 0) < 0)
-		continue;
+		if (errno != EINTR)
+			return;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return;
 	for (struct cur c = cur_of(buf_bytes(&b)); c.n > 0;) {

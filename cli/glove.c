@@ -90,6 +90,8 @@ main(int argc, char *argv[])
 	memset(&c, 0, sizeof(c));
 	hold_standard();
 	(void)signal(SIGPIPE, SIG_IGN);
+	/* We wait for our children, whatever our parent does with its own. */
+	(void)signal(SIGCHLD, SIG_DFL);
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
 		(void)setlocale(LC_CTYPE, "");
 	rc = args_parse(argc - 1, argv + 1, &c.args, &e);

@@ -228,6 +228,50 @@ a_variable_that_is_none_is_wrong_use(void **state)
 	}
 }
 
+static void
+git_is_asked_once_and_its_last_word_counts(void **state)
+{
+	AUTO(buf) struct buf name;
+	AUTO(buf) struct buf email;
+	char path[256];
+	FILE *f;
+
+	(void)state;
+	buf_init(&name, 64);
+	buf_init(&email, 64);
+	make(".gitconfig", 1);
+	(void)snprintf(path, sizeof(path), "%s/.gitconfig", top);
+	assert_non_null(f = fopen(path, "w"));
+	(void)fputs("[user]\n\tname = First\n\tname = A Person\n"
+	    "\temail = a@example.invalid\n\tsigningkey = secret\n", f);
+	assert_int_equal(0, fclose(f));
+	assert_int_equal(0, setenv("GIT_CONFIG_NOSYSTEM", "1", 1));
+	assert_int_equal(0, unsetenv("XDG_CONFIG_HOME"));
+	assert_int_equal(0, setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1));
+	assert_int_equal(0, chdir(top));
+	git_identity(&name, &email);
+	assert_int_equal(0, chdir("/"));
+	if (access("/usr/bin/git", X_OK) != 0)
+		skip();
+	assert_string_equal("A Person", buf_cstr(&name));
+	assert_string_equal("a@example.invalid", buf_cstr(&email));
+}
+
+static void
+without_git_there_is_no_name(void **state)
+{
+	AUTO(buf) struct buf name;
+	AUTO(buf) struct buf email;
+
+	(void)state;
+	buf_init(&name, 64);
+	buf_init(&email, 64);
+	assert_int_equal(0, setenv("PATH", "/no/where", 1));
+	git_identity(&name, &email);
+	assert_int_equal(0, name.n);
+	assert_int_equal(0, email.n);
+}
+
 int
 main(void)
 {
@@ -239,6 +283,8 @@ main(void)
 		T(a_directory_above_takes_the_place_of_those_below),
 		T(only_named_variables_reach_the_agent),
 		T(a_variable_that_is_none_is_wrong_use),
+		T(git_is_asked_once_and_its_last_word_counts),
+		T(without_git_there_is_no_name),
 	};
 
 	return cmocka_run_group_tests_name("surroundings", tests, NULL, NULL);
