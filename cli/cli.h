@@ -19,6 +19,7 @@ struct cli {
 	int		 exit_failed;	/* if something did; 0: as err.def says */
 	struct home	 home;
 	struct client	*client;	/* NULL until the first call */
+	struct json	*steps;		/* of a dry run, for --json; else NULL */
 };
 
 /*
@@ -50,6 +51,13 @@ struct json *cli_id(const char *id);
 struct json *cli_write(const struct cli *c, const char *id);
 /* One --request-id names one request: USAGE with several arguments. */
 int cli_one_request(const struct cli *c, struct err *e) MUST_CHECK;
+
+/*
+ * would(c, verb, what): one step that -n does not take; would_end(): nothing was
+ * changed.  Always 0, to be returned.
+ */
+void would(struct cli *c, const char *verb, struct str what);
+int would_end(struct cli *c);
 
 /* cli_yes(c, question, e): 0 after --yes or a y at the terminal.  UNASKED
  * (5) if nobody can be asked, REFUSED (6) after any other answer. */

@@ -151,13 +151,10 @@ dry_run(struct cli *c, const struct staged *st)
 
 		if (!change_selected(&chosen, ch))
 			continue;
-		out_putf(&c->out, "would %s ", change_refused(ch) ? "leave out" :
-		    change_kind_word(ch->kind));
-		out_foreign(&c->out, ch->path, PATH_SHOWN);
-		out_put(&c->out, "\n");
+		would(c, change_refused(ch) ? "leave out" :
+		    change_kind_word(ch->kind), ch->path);
 	}
-	out_put(&c->out, "nothing was changed\n");
-	return 0;
+	return would_end(c);
 }
 
 int
@@ -229,9 +226,8 @@ cmd_discard(struct cli *c, struct err *e)
 	if (staged_id(c, c->args.v[0], 1, id, e))
 		return -1;
 	if (args_has(&c->args, FLAG_DRY_RUN)) {
-		out_putf(&c->out, "would discard the changes of %s\n"
-		    "nothing was changed\n", id);
-		return 0;
+		would(c, "discard the changes of", str_of(id));
+		return would_end(c);
 	}
 	if (cli_wait(c, "change.discard", cli_write(c, id), &r, e))
 		return -1;

@@ -110,8 +110,8 @@ cmd_daemon_stop(struct cli *c, struct err *e)
 		return 0;
 	}
 	if (args_has(&c->args, FLAG_DRY_RUN)) {
-		out_put(&c->out, "would stop gloved\nnothing was changed\n");
-		return 0;
+		would(c, "stop", STR("gloved"));
+		return would_end(c);
 	}
 	if (args_has(&c->args, FLAG_NOW) && end_sessions(c, e))
 		return -1;

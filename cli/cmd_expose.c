@@ -67,10 +67,8 @@ cmd_expose(struct cli *c, struct err *e)
 		return err_set(e, errno == ENOENT ? ERR_USAGE : ERR_SYS, "%s",
 		    a->v[0]);
 	if (args_has(a, FLAG_DRY_RUN)) {
-		out_put(&c->out, "would lease ");
-		out_foreign(&c->out, str_of(path), 4 * PATH_BYTES_MAX);
-		out_put(&c->out, "\nnothing was changed\n");
-		return 0;
+		would(c, "lease", str_of(path));
+		return would_end(c);
 	}
 	json_set_cstr(p, "path", path);
 	json_set_cstr(p, "mode", args_text(a, FLAG_MODE, "staged"));
@@ -121,8 +119,8 @@ cmd_renew(struct cli *c, struct err *e)
 	if (ids_resolve(c, a->v[0], ID_BIT(ID_EXPOSURE), 0, id, e))
 		return -1;
 	if (args_has(a, FLAG_DRY_RUN)) {
-		out_putf(&c->out, "would renew %s\nnothing was changed\n", id);
-		return 0;
+		would(c, "renew", str_of(id));
+		return would_end(c);
 	}
 	p = cli_write(c, id);
 	json_set_int(p, "ttl_s", args_us(a, FLAG_TTL,
@@ -145,7 +143,7 @@ revoke_one(struct cli *c, const char *id, struct err *e)
 	size_t ended;
 
 	if (args_has(a, FLAG_DRY_RUN)) {
-		out_putf(&c->out, "would revoke %s\n", id);
+		would(c, "revoke", str_of(id));
 		return 0;
 	}
 	p = cli_write(c, id);
@@ -214,7 +212,5 @@ cmd_revoke(struct cli *c, struct err *e)
 			return -1;
 	if (a->n == 0 && revoke_all(c, e))
 		return -1;
-	if (args_has(a, FLAG_DRY_RUN))
-		out_put(&c->out, "nothing was changed\n");
-	return 0;
+	return args_has(a, FLAG_DRY_RUN) ? would_end(c) : 0;
 }

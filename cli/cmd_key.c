@@ -170,10 +170,8 @@ cmd_key_pin(struct cli *c, struct err *e)
 		    " the other machine");
 	}
 	if (args_has(&c->args, FLAG_DRY_RUN)) {
-		out_put(&c->out, "would pin ");
-		out_foreign(&c->out, str_of(key), 512);
-		out_put(&c->out, "\nnothing was changed\n");
-		return 0;
+		would(c, "pin", str_of(key));
+		return would_end(c);
 	}
 	return pins_add(&c->home, str_of(key), e);
 }

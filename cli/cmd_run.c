@@ -230,22 +230,17 @@ ask_for(struct cli *c, struct run *r, const char **extra, struct err *e)
 static int
 dry_run(struct cli *c, const struct run *r)
 {
-	out_put(&c->out, "would run ");
-	for (size_t i = 0; i < r->argc; i++) {
-		out_foreign(&c->out, str_of(r->argv[i]), 4096);
-		out_put(&c->out, i + 1 < r->argc ? " " : "\n");
-	}
-	out_putf(&c->out, "would show %s: ", strcmp(r->mode, "ro") == 0 ?
-	    "read-only" : "a staged copy of");
-	out_foreign(&c->out, str_of(r->path), 4 * PATH_BYTES_MAX);
-	out_put(&c->out, "\n");
-	for (size_t i = 0; i < r->shown.n; i++) {
-		out_put(&c->out, "would show read-only: ");
-		out_foreign(&c->out, str_of(r->shown.v[i]), 4 * PATH_BYTES_MAX);
-		out_put(&c->out, "\n");
-	}
-	out_put(&c->out, "nothing was changed\n");
-	return 0;
+	AUTO(buf) struct buf line;
+
+	buf_init(&line, ARGV_BYTES_MAX);
+	for (size_t i = 0; i < r->argc; i++)
+		buf_putf(&line, "%s%s", i == 0 ? "" : " ", r->argv[i]);
+	would(c, "run", (struct str){ (const char *)line.p, line.n });
+	would(c, strcmp(r->mode, "ro") == 0 ? "show read-only" : "stage",
+	    str_of(r->path));
+	for (size_t i = 0; i < r->shown.n; i++)
+		would(c, "show read-only", str_of(r->shown.v[i]));
+	return would_end(c);
 }
 
 int

@@ -78,7 +78,7 @@ stop(struct cli *c, const char *typed, struct err *e)
 	if (ids_resolve(c, typed, ID_BIT(ID_SESSION), 1, id, e))
 		return -1;
 	if (args_has(&c->args, FLAG_DRY_RUN)) {
-		out_putf(&c->out, "would stop %s\n", id);
+		would(c, "stop", str_of(id));
 		return 0;
 	}
 	if (cli_wait(c, "session.stop", params(c, id), &show, e))
@@ -95,7 +95,5 @@ cmd_stop(struct cli *c, struct err *e)
 	for (size_t i = 0; i < c->args.n; i++)
 		if (stop(c, c->args.v[i], e))
 			return -1;
-	if (args_has(&c->args, FLAG_DRY_RUN))
-		out_put(&c->out, "nothing was changed\n");
-	return 0;
+	return args_has(&c->args, FLAG_DRY_RUN) ? would_end(c) : 0;
 }

@@ -107,6 +107,7 @@ main(int argc, char *argv[])
 		rc = dispatch(&c, &e);
 	code = finish(&c, rc, &e);
 	client_close(c.client);
+	json_free(c.steps);
 	out_done(&c.out);
 	out_done(&c.note);
 	args_done(&c.args);

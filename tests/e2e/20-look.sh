@@ -93,6 +93,24 @@ tests() {
 	same "CLEAN NEW" "$(printf 'CLEAN NEW' | grep -o "$(glove daemon status --json | get verdict | tr '[:lower:]' '[:upper:]')" >/dev/null && echo CLEAN NEW)" "its journal was clean or new"
 	same "glove.doctor/1 True" "$(glove doctor --json 2>/dev/null | python3 -c 'import json,sys; j = json.load(sys.stdin); print(j["schema"], j["ok"])')" "doctor: a real sandbox works"
 
+	has glove.pins/1 "key pin --json" glove key pin --json
+	has glove.dryrun/1 "run -n --json" glove run -n --json -- true
+	has glove.dryrun/1 "expose -n --json" glove expose -n --json leased
+	has glove.dryrun/1 "daemon stop -n --json" glove daemon stop -n --json
+
+	# The completions of bash, as bash asks for them.
+	eval "$(glove completion bash)"
+	completes() {	# NAME WANT WORD...
+		local name=$1 want=$2
+		shift 2
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+		_glove
+		case " ${COMPREPLY[*]} " in *" $want "*) ok "$name" ;; *) fail "$name" "${COMPREPLY[*]}" ;; esac
+	}
+	completes "a command is completed" run glove ru
+	completes "a flag is completed" --detach glove run --de
+	completes "a value is completed" always glove --color al
+	completes "a second word is completed" export glove key e
 	for s in bash zsh fish; do check "completion $s" glove completion $s; done
 	has glove.help/1 "help --json" glove help --json
 	has glove.version/1 "version --json" glove version --json

@@ -78,6 +78,23 @@ tests() {
 	seen "got back" "attach comes back to it"
 	seen "code 4" "and exits as it does"
 
+	# Only watch.
+	id=$(glove run --detach -- sh -c 'while :; do echo ti''ck; sleep 0.2; done')
+	keys "clear; glove attach --read-only $id" Enter
+	seen "tick" "attach --read-only watches"
+	keys C-c
+	sleep 0.3
+	same "running" "$(glove show --json "$id" | python3 -c 'import json,sys; print(json.load(sys.stdin)["state"])')" "and what is typed stays outside"
+	keys C-] d
+	seen "left running" "Ctrl-] d leaves it too"
+	glove stop --now "$id" >/dev/null
+
+	# The window is closed: the session goes with it.
+	t new-window -t e2e -n closing "glove run --name closing -- sleep 300"
+	waits 10 eval "glove ps | grep -q 'running.*closing'" || fail "a session in a window" "$(glove ps)"
+	t kill-window -t e2e:closing
+	if waits 15 eval "! glove ps | grep -q closing"; then ok "a closed window ends its session"; else fail "a closed window ends its session" "$(glove ps)"; fi
+
 	# Killed while a full-screen program has the terminal.
 	keys "clear; glove run -- vim -u NONE -n file.txt" Enter
 	seen "line 3" "vim again"
