@@ -80,7 +80,7 @@ cmd_attach(struct cli *c, struct err *e)
 	if (pump_run(&p, &end, e))
 		return -1;
 	c->exit = run_exit(&end);
-	if (end.how == PUMP_DETACHED && !c->quiet)
+	if (end.how != PUMP_EXIT && !c->quiet)
 		out_putf(&c->note, "glove: left running; back with: glove attach"
 		    " %s\n", ids_short(c, str_of(id), nonce));
 	return 0;
