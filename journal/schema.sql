@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: ISC
 -- The hand-written half of the schema; `record' and the derived tables are
 -- made by lifecycle/emit from the tables of the machines and stand before it.
 -- Triggers against UPDATE and DELETE stop accidents; signatures stop the rest.
