@@ -76,9 +76,8 @@ on_ask(struct supervisor *s, struct client *c, struct cur *in, int *fd,
 /* A receipt that answers this client's question, which counts once. */
 static int
 granted(struct supervisor *s, struct client *c, struct bytes receipt, int event,
-    struct err *e)
+    struct committed **proof, struct err *e)
 {
-	AUTO(committed) struct committed *proof = NULL;
 	const int asked = c->asked;
 
 	c->asked = 0;
@@ -86,20 +85,41 @@ granted(struct supervisor *s, struct client *c, struct bytes receipt, int event,
 		return err_set(e, ERR_STALE, "no nonce was asked for");
 	return grants_take(&s->grants,
 	    (struct str){ (const char *)receipt.p, receipt.n },
-	    MACHINE_SESSION, event, c->nonce, &proof, e);
+	    MACHINE_SESSION, event, c->nonce, proof, e);
+}
+
+/* What is to run is what was recorded, word for word. */
+static int
+recorded(const struct committed *proof, const char *const *argv, size_t argc,
+    struct err *e)
+{
+	uint8_t own[SHA256_BYTES];
+	struct digest d;
+
+	digest_init(&d, "glove/argv/1");
+	for (size_t i = 0; i < argc; i++)
+		digest_str(&d, str_of(argv[i]));
+	digest_final(&d, own);
+	if (!bytes_eq(record_field(committed_record(proof), FIELD_ARGV_DIGEST),
+	    BYTES(own)))
+		return err_say(e, ERR_ILLEGAL,
+		    "the receipt is for another command");
+	return 0;
 }
 
 static int
 on_join(struct supervisor *s, struct client *c, struct cur *in, int *fd,
     struct err *e)
 {
+	AUTO(committed) struct committed *proof = NULL;
 	const uint8_t read_only = cur_u8(in);
 	const uint16_t rows = cur_u16(in), cols = cur_u16(in);
 
 	(void)fd;
 	if (in->failed || c->joined)
 		return err_set(e, ERR_ILLEGAL, "join");
-	if (granted(s, c, cur_take(in, in->n), SESSION_EV_attach, e))
+	if (granted(s, c, cur_take(in, in->n), SESSION_EV_attach,
+	    &proof, e))
 		return -1;
 	c->read_only = read_only != 0;
 	join(s, c, rows, cols);
@@ -132,6 +152,7 @@ on_exec(struct supervisor *s, struct client *c, struct cur *in, int *fd,
     struct err *e)
 {
 	AUTO(mem) const char **v = calloc(2 * ARGV_MAX, sizeof(*v));
+	AUTO(committed) struct committed *proof = NULL;
 	struct box_command cmd = { .cwd = s->l->cwd };
 	struct bytes receipt;
 
@@ -151,7 +172,8 @@ on_exec(struct supervisor *s, struct client *c, struct cur *in, int *fd,
 		return -1;
 	if (in->n != 0 || cmd.argc == 0)
 		return err_set(e, ERR_FORMAT, "command");
-	if (granted(s, c, receipt, SESSION_EV_exec, e))
+	if (granted(s, c, receipt, SESSION_EV_exec, &proof, e) ||
+	    recorded(proof, cmd.argv, cmd.argc, e))
 		return -1;
 	cmd.job = ++s->next_job;
 	if (box_spawn(&s->box, &cmd, e))
@@ -267,9 +289,11 @@ static int
 on_adopt(struct supervisor *s, struct client *c, struct cur *in, int *fd,
     struct err *e)
 {
+	AUTO(committed) struct committed *proof = NULL;
+
 	if (*fd < 0)
 		return err_set(e, ERR_FORMAT, "adoption without a channel");
-	if (granted(s, c, cur_take(in, in->n), SESSION_EV_adopt, e))
+	if (granted(s, c, cur_take(in, in->n), SESSION_EV_adopt, &proof, e))
 		return -1;
 	c->leaving = 1;
 	return supervisor_adopt(s, TAKE_FD(*fd), e);

@@ -54,6 +54,18 @@ read_node(void *ctx, unsigned level, uint64_t n, struct hash *out,
 }
 
 void
+played_order(struct played *w, const char *const *argv, size_t argc)
+{
+	struct digest d;
+
+	digest_init(&d, "glove/argv/1");
+	for (size_t i = 0; i < argc; i++)
+		digest_str(&d, str_of(argv[i]));
+	digest_final(&d, w->command);
+	w->orders = 1;
+}
+
+void
 played_receipt(struct played *w, int event, const uint8_t *nonce, struct buf *out)
 {
 	struct leaves l = { .at = w->next };
@@ -78,6 +90,10 @@ played_receipt(struct played *w, int event, const uint8_t *nonce, struct buf *ou
 		r.nfields = 1;
 		r.field[0] = (struct tlv){ FIELD_NONCE, bytes_of(nonce, 32) };
 	}
+	if (w->orders)
+		r.field[r.nfields++] = (struct tlv){ FIELD_ARGV_DIGEST,
+		    BYTES(w->command) };
+	w->orders = 0;
 	if (record_encode(&r, &bytes, &e))
 		fail_msg("%s", e.msg);
 	tree_leaf(buf_bytes(&bytes), &l.leaf);

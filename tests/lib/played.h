@@ -31,8 +31,12 @@ struct played {
 	struct channel_msg ready;
 	uint8_t		 nonce[32];
 	struct proc	 init;
+	uint8_t		 command[SHA256_BYTES];	/* the next receipt orders it ... */
+	int		 orders;		/* ... if this is 1 */
 };
 
+/* played_order: the next receipt is for that command */
+void played_order(struct played *w, const char *const *argv, size_t argc);
 /* played_receipt: of an event of the session, answering ${nonce} or NULL */
 void played_receipt(struct played *w, int event, const uint8_t *nonce,
     struct buf *out);

@@ -122,24 +122,21 @@ a_tied_session_ends_with_its_client(void **state)
 	played_finish(w);
 }
 
-static void
-a_second_command_runs_in_the_same_sandbox(void **state)
+/* Ask for a nonce, show the receipt of ${recorded}, send ${script}. */
+static int
+exec_second(struct played *w, const char *recorded, const char *script)
 {
-	struct played *w = *state;
+	const char *const argv[] = { "/bin/sh", "-c", recorded };
 	AUTO(buf) struct buf b, rc;
-	struct channel_msg m;
-	uint8_t ask = ATTACH_ASK, eof = ATTACH_EOF, nonce[33], last[8];
-	char out[256];
-	int s;
+	uint8_t ask = ATTACH_ASK, nonce[33];
+	int s = played_dial(w);
 
-	played_start(w, "echo > ran; sleep 2; test -e second && exit 9");
-	played_until_it_runs(w);
-	s = played_dial(w);
 	played_tell(s, &ask, 1);
 	played_readable(s);
 	assert_int_equal(recv(s, nonce, sizeof(nonce), 0), 33);
 	buf_init(&b, ATTACH_MAX);
 	buf_init(&rc, ATTACH_MAX);
+	played_order(w, argv, 3);
 	played_receipt(w, SESSION_EV_exec, nonce + 1, &rc);
 	buf_put_u8(&b, ATTACH_EXEC);
 	buf_put_u8(&b, 0);
@@ -147,15 +144,54 @@ a_second_command_runs_in_the_same_sandbox(void **state)
 	buf_put_u32(&b, (uint32_t)rc.n);
 	buf_put(&b, rc.p, rc.n);
 	buf_put_u32(&b, 3);
-	buf_put(&b, "/bin/sh\0-c\0touch second; cat; echo $X; exit 3", 46);
+	buf_put(&b, "/bin/sh\0-c", 11);
+	buf_put(&b, script, strlen(script) + 1);
 	buf_put_u32(&b, 1);
 	buf_put(&b, "X=why", 6);
 	played_tell(s, b.p, b.n);
+	return s;
+}
+
+static void
+a_second_command_runs_in_the_same_sandbox(void **state)
+{
+	static const char script[] = "touch second; cat; echo $X; exit 3";
+	struct played *w = *state;
+	struct channel_msg m;
+	uint8_t eof = ATTACH_EOF, last[8];
+	char out[256];
+	int s;
+
+	played_start(w, "echo > ran; sleep 2; test -e second && exit 9");
+	played_until_it_runs(w);
+	s = exec_second(w, script, script);
 	played_tell(s, &eof, 1);	/* before it has started */
 	(void)played_listen_to(s, out, sizeof(out), last);
 	assert_string_equal(out, "why\n");
 	assert_int_equal(last[0], ATTACH_EXIT);
 	assert_int_equal(last[2] << 8 | last[3], 3);
+	(void)close(s);
+	played_hear(w, MSG_ENDED, &m);
+	assert_int_equal(played_number(&m, CF_STATUS), 9);
+	auto_fd(&m.fd);
+	played_finish(w);
+}
+
+static void
+a_command_that_was_not_recorded_is_not_run(void **state)
+{
+	struct played *w = *state;
+	struct channel_msg m;
+	uint8_t last[8];
+	char out[256];
+	int s;
+
+	played_start(w, "echo > ran; sleep 1; test ! -e second && exit 9");
+	played_until_it_runs(w);
+	s = exec_second(w, "ls", "touch second");
+	(void)played_listen_to(s, out, sizeof(out), last);
+	assert_int_equal(last[0], ATTACH_REFUSED);
+	assert_int_equal(last[1] << 8 | last[2], ERR_ILLEGAL);
 	(void)close(s);
 	played_hear(w, MSG_ENDED, &m);
 	assert_int_equal(played_number(&m, CF_STATUS), 9);
@@ -174,6 +210,7 @@ main(void)
 		T(a_client_with_a_wrong_token_is_refused_and_hurts_nobody),
 		T(a_tied_session_ends_with_its_client),
 		T(a_second_command_runs_in_the_same_sandbox),
+		T(a_command_that_was_not_recorded_is_not_run),
 	};
 
 	return cmocka_run_group_tests_name("attach", tests, NULL, NULL);
