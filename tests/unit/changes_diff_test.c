@@ -125,6 +125,31 @@ git_takes_names_of_any_bytes(void **state)
 }
 
 static void
+names_are_quoted_as_git_quotes_them(void **state)
+{
+	static const struct {
+		const char	*name, *is;
+	} v[] = {
+		{ "plain name", "a/plain name" },
+		{ "gr\303\274n", "a/gr\303\274n" },
+		{ "q\"uote", "\"a/q\\\"uote\"" },
+		{ "b\\s", "\"a/b\\\\s\"" },
+		{ "\n\t\001\177", "\"a/\\n\\t\\001\\177\"" },
+		{ "\303(", "\"a/\\303(\"" },
+		{ "\342\200\256x", "\"a/\\342\\200\\256x\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		AUTO(buf) struct buf b;
+
+		buf_init(&b, 256);
+		name_quote(&b, "a/", str_of(v[i].name));
+		assert_string_equal(v[i].is, buf_cstr(&b));
+	}
+}
+
+static void
 patch_takes_text_changes(void **state)
 {
 	(void)state;
@@ -466,8 +491,9 @@ no_diff_is_shorter(void **state)
 static void
 a_run_of_changes_lies_as_far_down_as_it_can(void **state)
 {
-	static const char few[] = "a\nx\n}\nz\n",
-	    many[] = "a\nx\n}\nx\n}\nz\n";
+	/* Other changes around it keep it from being found at once. */
+	static const char few[] = "q\na\nx\n}\nz\nq\n",
+	    many[] = "r\na\nx\n}\nx\n}\nz\nr\n";
 	struct staged s;
 
 	(void)state;
@@ -486,7 +512,7 @@ a_run_of_changes_lies_as_far_down_as_it_can(void **state)
 		buf_put_str(&x, turn ? many : few);
 		load(&x, s.top, &b);
 		assert_int_equal(0, text_compare(&a, &b, &e));
-		assert_memory_equal("\0\0\0\1\1\0", m->changed, 6);
+		assert_memory_equal("\1\0\0\0\1\1\0\1", m->changed, 8);
 	}
 	staged_close(&s);
 }
@@ -521,6 +547,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(git_takes_every_kind_of_change),
 		cmocka_unit_test(git_takes_names_of_any_bytes),
+		cmocka_unit_test(names_are_quoted_as_git_quotes_them),
 		cmocka_unit_test(patch_takes_text_changes),
 		cmocka_unit_test(git_skips_the_remarks_about_what_it_cannot_show),
 		cmocka_unit_test(binary_files_are_named),
