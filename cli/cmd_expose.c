@@ -66,6 +66,8 @@ cmd_expose(struct cli *c, struct err *e)
 	if (path == NULL)
 		return err_set(e, errno == ENOENT ? ERR_USAGE : ERR_SYS, "%s",
 		    a->v[0]);
+	if (cli_home(c, e) || home_spared(&c->home, path, e))
+		return -1;
 	if (args_has(a, FLAG_DRY_RUN)) {
 		would(c, "lease", str_of(path));
 		return would_end(c);

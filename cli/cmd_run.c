@@ -154,17 +154,6 @@ ask_gloved(struct cli *c, struct run *r)
 	return 0;
 }
 
-/* gloved knows the homes of the system's users; HOME is ours to know. */
-static int
-not_home(const struct cli *c, const char *cwd, struct err *e)
-{
-	if (strcmp(cwd, c->home.user) != 0)
-		return 0;
-	(void)err_say(e, ERR_DENIED, "%s is not exposed", cwd);
-	(void)err_why(e, "it is a whole home directory");
-	return err_fix(e, "change to the directory of one project");
-}
-
 /* Where it was started, and what may be asked for instead. */
 static int
 where(struct cli *c, struct run *r, char **cwd, char **path, struct err *e)
@@ -177,7 +166,7 @@ where(struct cli *c, struct run *r, char **cwd, char **path, struct err *e)
 		return err_set(e, ERR_SYS, "current directory");
 	r->path = r->cwd = *cwd;
 	if (given == NULL)
-		return not_home(c, *cwd, e);
+		return home_spared(&c->home, *cwd, e);
 	if (ids_resolve(c, given, ID_BIT(ID_EXPOSURE), 0, r->exposure, e) ||
 	    cli_call(c, "exposure.show", cli_id(r->exposure), &lease, e) ||
 	    json_get_str(lease, "path", &at, e))

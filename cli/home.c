@@ -127,3 +127,13 @@ home_find(const char *state, const char *socket, struct home *h, struct err *e)
 		return join(h->socket, "socket", socket, "", e);
 	return socket_of(h, pw == NULL ? NULL : usual, e);
 }
+
+int
+home_spared(const struct home *h, const char *path, struct err *e)
+{
+	if (strcmp(path, h->user) != 0)
+		return 0;
+	(void)err_say(e, ERR_DENIED, "%s is not exposed", path);
+	(void)err_why(e, "it is a whole home directory");
+	return err_fix(e, "change to the directory of one project");
+}

@@ -21,6 +21,12 @@ int home_find(const char *state, const char *socket, struct home *h,
     struct err *e) MUST_CHECK;
 
 /*
+ * home_spared(h, path, e): DENIED if ${path}, links resolved, is the whole home
+ * directory.  gloved knows the homes of the system's users; HOME is ours to know.
+ */
+int home_spared(const struct home *h, const char *path, struct err *e) MUST_CHECK;
+
+/*
  * installs_check(h, install, root_key, now_us, noted, e): is the journal of
  * this state directory signed under the root key it had when it was first seen
  * here?  The first time it is remembered in known_installs; *${noted} is then

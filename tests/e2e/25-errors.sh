@@ -50,6 +50,7 @@ tests() {
 	wrong 125 "" env -C / glove run -- true
 	wrong 125 "" env -C /etc glove run -- true
 	wrong 125 "" env -C "$HOME" glove run -- true
+	wrong 77 "" glove expose "$HOME"
 
 	glove run -- true
 	id=$(glove ps --all --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["sessions"][0]["exposures"][0])')
