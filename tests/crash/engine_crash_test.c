@@ -71,7 +71,7 @@ start(struct shared *sh, struct id *id)
 {
 	struct paper *p = &sh->p;
 	int64_t n = paper_ask(p, ME, "session.start", "{'command':['true'],"
-	    "'cwd':'/work/app','path':'/work/app','mode':'staged','terminal':false}");
+	    "'cwd':'/srv/app','path':'/srv/app','mode':'staged','terminal':false}");
 	struct paper_answer *a;
 	struct str text;
 	struct err e;

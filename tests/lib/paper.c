@@ -332,7 +332,7 @@ struct id
 paper_start(struct paper *p, uid_t uid)
 {
 	int64_t n = paper_ask(p, uid, "session.start", "{'command':['true'],"
-	    "'cwd':'/work/app','path':'/work/app','mode':'staged','terminal':false}");
+	    "'cwd':'/srv/app','path':'/srv/app','mode':'staged','terminal':false}");
 	struct paper_answer *a;
 	struct str text;
 	struct id id;

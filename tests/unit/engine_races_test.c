@@ -65,7 +65,7 @@ no_session_starts_on_what_was_revoked(void **state)
 	/* Both in one turn: the order of the requests decides. */
 	revoke = paper_ask(p, PAPER_ME, "exposure.revoke", "{'id':'%s'}", paper_text(MACHINE_EXPOSURE, &x));
 	start = paper_ask(p, PAPER_ME, "session.start", "{'command':['true'],'cwd':'/',"
-	    "'path':'/work/app','mode':'staged','terminal':false,'exposure':'%s'}",
+	    "'path':'/srv/app','mode':'staged','terminal':false,'exposure':'%s'}",
 	    paper_text(MACHINE_EXPOSURE, &x));
 	paper_turn(p);
 	assert_int_equal(ERR_REVOKED, paper_code(p, start));
@@ -218,7 +218,7 @@ a_renewal_never_passes_the_latest_end(void **state)
 	char id[64];
 
 	n = paper_ask(p, PAPER_ME, "exposure.open",
-	    "{'path':'/work/app','mode':'staged','ttl_s':60,'max_s':120}");
+	    "{'path':'/srv/app','mode':'staged','ttl_s':60,'max_s':120}");
 	paper_turn(p);
 	snprintf(id, sizeof(id), "%s", paper_get(paper_ok(p, n), "id"));
 	paper_tick(p, 50 * US);

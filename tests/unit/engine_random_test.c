@@ -70,7 +70,7 @@ static void
 start(struct run *r, const struct id *other)
 {
 	struct paper *p = r->p;
-	const char *open = "{'command':['true'],'cwd':'/','path':'/work/app',"
+	const char *open = "{'command':['true'],'cwd':'/','path':'/srv/app',"
 	    "'mode':'staged','terminal':false,'ttl_s':600";
 	size_t boxes = p->nbox;
 	struct id x;

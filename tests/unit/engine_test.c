@@ -13,7 +13,7 @@
 
 enum { US = 1000000 };
 
-#define START_ONCE "{'command':['true'],'cwd':'/work/app','path':'/work/app'," \
+#define START_ONCE "{'command':['true'],'cwd':'/srv/app','path':'/srv/app'," \
 	"'mode':'staged','terminal':false,'request_id':'r-1'%s}"
 
 static int
@@ -86,8 +86,8 @@ an_order_to_build_that_fails_is_the_answer_and_a_record(void **state)
 	int64_t n, list;
 
 	p->refuse_build = 1;
-	n = paper_ask(p, PAPER_ME, "session.start", "{'command':['true'],'cwd':'/work/app',"
-	    "'path':'/work/app','mode':'ro','terminal':false}");
+	n = paper_ask(p, PAPER_ME, "session.start", "{'command':['true'],'cwd':'/srv/app',"
+	    "'path':'/srv/app','mode':'ro','terminal':false}");
 	paper_turn(p);
 	assert_int_equal(ERR_SANDBOX, paper_code(p, n));
 	list = paper_ask(p, PAPER_ME, "session.list", "{'all':true}");
@@ -105,7 +105,7 @@ a_detached_start_is_answered_when_it_runs_or_cannot(void **state)
 
 	for (int i = 0; i < 2; i++) {
 		n[i] = paper_ask(p, PAPER_ME, "session.start", "{'command':['true'],"
-		    "'cwd':'/','path':'/work/app','mode':'ro','terminal':false,"
+		    "'cwd':'/','path':'/srv/app','mode':'ro','terminal':false,"
 		    "'detach':true}");
 		paper_turn(p);
 		assert_null(paper_answered(p, n[i]));
@@ -284,7 +284,7 @@ a_source_that_changed_makes_its_lease_suspect(void **state)
 
 	p->ino++;
 	n = paper_ask(p, PAPER_ME, "session.start", "{'command':['true'],'cwd':'/',"
-	    "'path':'/work/app','mode':'staged','terminal':false,'exposure':'%s'}",
+	    "'path':'/srv/app','mode':'staged','terminal':false,'exposure':'%s'}",
 	    paper_text(MACHINE_EXPOSURE, &x));
 	paper_turn(p);
 	assert_int_equal(ERR_ILLEGAL, paper_code(p, n));
