@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* glove run: the current directory as a staged copy, a command in its sandbox,
  * and afterwards what it did. */
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
 #include "cli/run.h"
 #include "lifecycle/machine.h"
 
@@ -30,40 +26,6 @@ no_sandbox(const struct run *r, const struct json *show, struct err *e)
 	if (why.n > 0)
 		(void)err_why(e, "%.*s", (int)why.n, why.p);
 	return -1;
-}
-
-static int
-ended_before_gate(struct str by)
-{
-	return str_eq(by, str_of(cause_word(CAUSE_FAILED))) ||
-	    str_eq(by, str_of(cause_word(CAUSE_LOST)));
-}
-
-/* Nobody watches it: see at least that it came to run. */
-static int
-await_running(struct cli *c, struct run *r, struct err *e)
-{
-	static const struct timespec pause = { 0, 10000000 };
-	int64_t until = clock_now().boot_us + (int64_t)cli_timeout_ms(c) * 1000;
-
-	while (clock_now().boot_us < until) {
-		AUTO(json) struct json *show = NULL;
-		struct str state;
-
-		if (cli_call(c, "session.show", cli_id(r->id), &show, e))
-			return -1;
-		state = reply_str(show, "state");
-		if (reply_str(show, "ended_at").n > 0 &&
-		    ended_before_gate(reply_str(show, "ended_by"))) {
-			r->end.cause = CAUSE_FAILED;
-			return no_sandbox(r, show, e);
-		}
-		if (!str_eq(state, STR("prepared")) &&
-		    !str_eq(state, STR("starting")))
-			return 0;
-		(void)nanosleep(&pause, NULL);
-	}
-	return err_say(e, ERR_PENDING, "%s is not running yet", r->id);
 }
 
 static int
@@ -256,7 +218,7 @@ cmd_run(struct cli *c, struct err *e)
 			return -1;
 	}
 	if (r.detach)
-		return await_running(c, &r, e) ? -1 : detached(c, &r);
+		return detached(c, &r);
 	p = (struct pump){ .sock = r.sock, .terminal = r.terminal,
 	    .quiet = c->quiet };
 	if (pump_run(&p, &r.end, e) && (e->code != ERR_PEER ||
