@@ -103,6 +103,8 @@ stop_ourselves(struct state *s)
 static void
 one_signal(struct state *s, int sig)
 {
+	int go = s->p->read_only;
+
 	switch (sig) {
 	case SIGWINCH:
 		s->resize = s->term.fd >= 0;
@@ -117,19 +119,15 @@ one_signal(struct state *s, int sig)
 	case SIGHUP:
 	case SIGTERM:
 		/* A terminal that hung up is gone; a pipe's child is told first. */
-		if (s->p->terminal || s->p->read_only || s->told_to_go++ > 0) {
-			leave(s, sig);
-			return;
-		}
+		go = go || s->p->terminal || s->told_to_go++ > 0;
 		break;
 	default:
-		if (s->p->read_only) {
-			leave(s, sig);
-			return;
-		}
 		break;
 	}
-	s->signals |= 1 << sig;
+	if (go)
+		leave(s, sig);
+	else
+		s->signals |= 1 << sig;
 }
 
 static void
@@ -234,17 +232,16 @@ send_message(struct state *s)
 	buf_reset(&s->send);
 }
 
-static int
+static void
 notice(struct state *s, struct bytes text)
 {
 	if (s->p->quiet)
-		return 0;
+		return;
 	s->outfd = 2;
 	buf_put_str(&s->out, "glove: ");
 	escape_put(&s->out, (struct str){ (const char *)text.p, text.n },
 	    NOTICE_MAX);
 	buf_put_str(&s->out, s->term.fd >= 0 ? "\r\n" : "\n");
-	return 0;
 }
 
 /* If it has three pipes, our terminal stays as it is. */
@@ -275,7 +272,8 @@ message(struct state *s, struct bytes m, struct err *e)
 			term_watch(&s->term, (struct bytes){ c.p, c.n });
 		return buf_ok(&s->out, "output", e);
 	case ATTACH_NOTICE:
-		return notice(s, (struct bytes){ c.p, c.n });
+		notice(s, (struct bytes){ c.p, c.n });
+		return 0;
 	case ATTACH_WELCOME:
 		return welcome(s, cur_u8(&c), e);
 	case ATTACH_EXIT:
@@ -368,15 +366,6 @@ turn(struct state *s, struct err *e)
 	return 0;
 }
 
-static int
-loop(struct state *s, struct err *e)
-{
-	while (!s->done)
-		if (turn(s, e))
-			return -1;
-	return 0;
-}
-
 int
 pump_run(const struct pump *p, struct pump_end *end, struct err *e)
 {
@@ -390,7 +379,8 @@ pump_run(const struct pump *p, struct pump_end *end, struct err *e)
 		return err_set(e, ERR_NOMEM, "session");
 	rc = take_signals(&s, &before, e);
 	if (rc == 0) {
-		rc = loop(&s, e);
+		while (rc == 0 && !s.done)
+			rc = turn(&s, e);
 		term_give(&s.term);
 		(void)close(s.sigfd);
 		(void)sigprocmask(SIG_SETMASK, &before, NULL);
