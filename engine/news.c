@@ -268,7 +268,8 @@ news_result(struct engine *en, const struct news *n, const struct subject *s,
 		return stale(s, "the result of a worker", e);
 	o->result = n->code;
 	o->done = n->files;
-	memcpy(o->text, n->text.p, len);
+	if (len != 0)
+		memcpy(o->text, n->text.p, len);
 	o->text[len] = '\0';
 	return change_move(en, s, event, ACTOR_SERVICE, n, e);
 }
