@@ -269,6 +269,8 @@ clients_close(struct gloved *g)
 	if (g->listenfd >= 0) {
 		(void)unlink(g->opt.socket);
 		(void)close(TAKE_FD(g->listenfd));
+		/* While a supervisor listens in there it is not empty. */
+		(void)rmdir(g->attach_dir);
 	}
 	while (g->peers != NULL) {
 		(void)peer_flush(g->peers);
